@@ -361,7 +361,8 @@
             }
             tellEnds()
             for transfer in allTransfers { abort(transfer, transfer.closedError()) }
-            // The thread still counts as the loop's, so what the last jobs start lands in `local`.
+            tearDown()
+            // The thread still counts as the loop's, so what the last jobs start lands in `local`, and so do tasks that wait for an end.
             batch += rest
             while !batch.isEmpty || !local.isEmpty {
                 for operation in batch {
@@ -378,7 +379,6 @@
             // Transfers hold their loop.
             admission = Admission(hostLimit: 0, totalLimit: 0)
             unsettled = []
-            tearDown()
         }
     }
 

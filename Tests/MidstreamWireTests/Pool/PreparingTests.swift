@@ -126,11 +126,13 @@
             #expect(await code("http://127.0.0.1", on: transport) == .connection)
         }
 
-        @Test func `Closing ends what is being made`() async throws {
+        @Test(arguments: [true, false]) func `Closing ends what is being made`(_ isAwaitedOnLoop: Bool) async throws {
             let proxy = try RawServer { $0.waitForEnd() }
             let transport = wireTransport(
                 configuration: TransportConfiguration(proxy: .http(proxy.url), httpVersions: .http1Only))
-            let preparing = Task { try await transport.prepare("https://h.invalid", connections: 2) }
+            let preparing = Task(executorPreference: isAwaitedOnLoop ? transport.executor : nil) {
+                try await transport.prepare("https://h.invalid", connections: 2)
+            }
             await eventually { await transport.statistics.openConnections == 2 }
             transport.close()
             await #expect(throws: HTTPError.self) { try await preparing.value }
