@@ -359,8 +359,9 @@
                 defer { inbox.operations = [] }
                 return inbox.operations
             }
-            tellEnds()
             for transfer in allTransfers { abort(transfer, transfer.closedError()) }
+            // Some may have been about to begin in the place of others.
+            tellEnds()
             tearDown()
             // The thread still counts as the loop's, so what the last jobs start lands in `local`, and so do tasks that wait for an end.
             batch += rest

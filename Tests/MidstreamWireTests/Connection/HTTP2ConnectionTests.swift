@@ -123,6 +123,30 @@
             #expect(server.accepted == 1)
         }
 
+        /// It waits for a connection of its own, and closing gives it the place of another one.
+        @Test func `A head that turns out to be too large while the transport is closed is told of`() async throws {
+            let resolver = HoldingResolver(holding: 2)
+            defer { resolver.gate.open() }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(resolver: resolver.addresses, httpVersions: .http2PriorKnowledge))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(HTTP2Frame.settings((3, 1))), let stream = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                peer.connection.waitForEnd()
+            }
+            let url = "http://h.invalid:\(server.port)/"
+            let first = try await transport.deliver(request(url, .streamed))
+            let second = Task {
+                let large = HTTPHeaders(lines: Array("x-a:\(String(repeating: "a", count: 1 << 20))\n".utf8))
+                return try await transport.deliver(HTTPRequest(.get, url, headers: large))
+            }
+            await resolver.gate.reached()
+            transport.close()
+            let error = await #expect(throws: HTTPError.self) { _ = try await second.value }
+            #expect(error?.code == .invalidRequest)
+            await #expect(throws: HTTPError.self) { _ = try await first.body.collect() }
+        }
+
         /// Making room for the other connection closes the one that was refused on.
         @Test func `A refusal by the only connection that there may be leads to another`() async throws {
             let transport = wireTransport(
