@@ -27,6 +27,8 @@
         func flushLater(_ connection: HTTP2Connection)
         /// The transfer's host shares connections among its requests.
         func shareConnections(of transfer: Transfer)
+        /// Has no further streams begin on connections of a route, since its server wants HTTP/1.1.
+        func leaveHTTP2(_ route: Route)
         /// Sends a transfer over a connection that isn't shared, since its server wants that.
         func connectByHTTP1(_ transfer: WireTransfer)
         /// Closes a connection that has no transfer any more, and may have no other.

@@ -229,6 +229,7 @@
             if hasEnd { return }
             // Whatever a server says, it has seen what it has begun to answer.
             let isUnseen = (code == .refusedStream || code == .http11Required) && transfer.measured.firstByte == 0
+            if isUnseen, code == .http11Required { loop.leaveHTTP2(transfer.route) }
             if isUnseen, transfer.canBeSentAgain, transfer.refusals < Self.mostRefusals { return goElsewhere(code) }
             let kind: HTTPError.Code = code.isViolation ? .protocolViolation : .connectionLost
             // What a server refuses it hasn't processed (RFC 9113 §8.7).

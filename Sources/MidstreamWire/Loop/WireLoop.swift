@@ -147,11 +147,14 @@
             dial(for: transfer, mayBeShared: mayShare(transfer.route))
         }
 
-        func connectByHTTP1(_ transfer: WireTransfer) {
+        func leaveHTTP2(_ route: Route) {
             // For good: a body that can't be read twice would be lost each time that it is found out.
-            pool.rememberWithoutHTTP2(transfer.route, until: .max)
-            pool.retireShared(transfer.route)
-            stopSharing(transfer.route)
+            pool.rememberWithoutHTTP2(route, until: .max)
+            pool.retireShared(route)
+            stopSharing(route)
+        }
+
+        func connectByHTTP1(_ transfer: WireTransfer) {
             if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
             dial(for: transfer, mayBeShared: false)
         }
@@ -165,8 +168,8 @@
 
         func mayShare(_ route: Route) -> Bool {
             guard settings.offersHTTP2, !route.isForwarded else { return false }
-            return settings.configuration.httpVersions == .http2PriorKnowledge
-                || route.isSecure && !pool.speaksOnlyHTTP1(route, at: now)
+            return (route.isSecure || settings.configuration.httpVersions == .http2PriorKnowledge)
+                && !pool.speaksOnlyHTTP1(route, at: now)
         }
 
         private var isFull: Bool { max(channels.count, pool.dialCount) >= mostConnections }

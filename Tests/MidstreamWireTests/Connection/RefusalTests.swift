@@ -33,6 +33,26 @@
             #expect(server.accepted == 1)
         }
 
+        /// HTTP_1_1_REQUIRED, of a body that has been begun with.
+        @Test func `A server that wants HTTP/1.1 for an upload is asked by HTTP/2 once`() async throws {
+            for wire in try HTTP2Wire.all() {
+                let transport = wire.transport()
+                let server = try HTTP2Server(tls: wire.tls) { peer in
+                    guard peer.begin() else { return }
+                    while let frame = peer.readFrame() {
+                        if frame.kind == .headers { peer.write(HTTP2Frame.reset(13, stream: frame.stream)) }
+                    }
+                }
+                let put = HTTPRequest(.put, server.url, body: .stream { chunks("abc") })
+                let error = await #expect(throws: HTTPError.self) { _ = try await transport.deliver(put) }
+                #expect(error?.code == .connectionLost && error?.phase == .notSent)
+                let response = try await transport.deliver(put)
+                #expect(response.version == .http1_1)
+                #expect(try await response.body.collect() == Array(HTTP2Server.later.utf8))
+                #expect(server.accepted == 2)
+            }
+        }
+
         @Test func `What is refused, and then lost, goes out once more`() async throws {
             let transport = wireTransport(
                 configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
