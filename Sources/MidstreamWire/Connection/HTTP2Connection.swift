@@ -114,6 +114,12 @@
             loop.retire(self)
         }
 
+        /// Lets no further streams begin, not even those that wait within the session: its server was too slow.
+        func distrust() {
+            retire()
+            for stream in streams.values where session?.hasOpened(stream: stream.id) == false { stream.leave() }
+        }
+
         /// The stream's transfer has ended.
         func remove(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode?) {
             assert(loop.isCurrent)

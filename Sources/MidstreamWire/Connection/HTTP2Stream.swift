@@ -36,9 +36,6 @@
             isBodyHeld = holdsBody
         }
 
-        /// Has no further streams begin beside it: its server was too slow.
-        func distrustConnection() { connection.retire() }
-
         private var loop: any ConnectionLoop { connection.loop }
 
         func letGo(_: WireTransfer, isClean: Bool) {
@@ -230,7 +227,10 @@
             // Whatever a server says, it has seen what it has begun to answer.
             let isUnseen = (code == .refusedStream || code == .http11Required) && transfer.measured.firstByte == 0
             if isUnseen, code == .http11Required { loop.leaveHTTP2(transfer.route) }
-            if isUnseen, transfer.canBeSentAgain, transfer.refusals < Self.mostRefusals { return goElsewhere(code) }
+            if isUnseen, transfer.canBeSentAgain, transfer.refusals < Self.mostRefusals {
+                transfer.noteRefusal()
+                return goElsewhere(byHTTP1: code == .http11Required)
+            }
             let kind: HTTPError.Code = code.isViolation ? .protocolViolation : .connectionLost
             // What a server refuses it hasn't processed (RFC 9113 §8.7).
             fail(
@@ -239,16 +239,21 @@
                     phase: isUnseen && !transfer.isInDoubt ? .notSent : transfer.phase))
         }
 
-        private func goElsewhere(_ code: HTTP2ErrorCode) {
+        /// Its transfer, of which nothing has been sent, doesn't wait any more for the connection to take further streams.
+        func leave() {
+            // One that waits for its reader may be closed.
+            if !isClosed { goElsewhere(resetting: .cancel) }
+        }
+
+        private func goElsewhere(byHTTP1: Bool = false, resetting code: HTTP2ErrorCode? = nil) {
             endHold()
-            transfer.noteRefusal()
             transfer.connection = nil
-            connection.remove(self, nil)
+            connection.remove(self, code)
             // Not within the session's callbacks: what makes room for a connection may close this one, with the session.
             loop.post(
                 .run { [loop, transfer] in
                     guard transfer.isUnderWay else { return }
-                    if code == .http11Required { loop.connectByHTTP1(transfer) } else { loop.connectAnew(transfer) }
+                    if byHTTP1 { loop.connectByHTTP1(transfer) } else { loop.connectAnew(transfer) }
                 })
         }
 

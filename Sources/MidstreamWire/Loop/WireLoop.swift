@@ -74,7 +74,7 @@
         override func distrustConnection(of transfer: Transfer) {
             switch transfer.wire.connection {
             case let dial as Dial: dial.isDistrusted = true
-            case let stream as HTTP2Stream: stream.distrustConnection()
+            case let stream as HTTP2Stream: stream.connection.distrust()
             default: break
             }
         }

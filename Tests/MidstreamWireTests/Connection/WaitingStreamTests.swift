@@ -1,0 +1,28 @@
+#if os(Linux)
+    import MidstreamCore
+    import MidstreamTransport
+    import MidstreamWire
+    import TestSupport
+    import Testing
+
+    /// Requests that wait on a connection of HTTP/2 until its server takes further streams.
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct WaitingStreamTests {
+        @Test func `They aren't sent to a server that was too slow for another`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    httpVersions: .http2PriorKnowledge, idleTimeout: .milliseconds(100), maximumConnectionsPerHost: 1))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(HTTP2Frame.settings((3, 1))), let stream = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.response("slow", stream: stream)) }
+            }
+            let first = try await transport.deliver(request(server.url, .streamed))
+            let second = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(second.body.bytes == Array(HTTP2Server.later.utf8))
+            #expect(second.metrics?.resends == 0)
+            #expect(server.accepted == 2)
+            let error = await #expect(throws: HTTPError.self) { _ = try await first.body.collect() }
+            #expect(error?.code == .timeout)
+        }
+    }
+#endif
