@@ -197,10 +197,15 @@
             return place
         }
 
-        /// Notes that sending begins, perhaps again.
+        /// Notes that sending is to begin, perhaps again.
+        package final func expectSending() {
+            isBegun = false
+            isSendingPaused = false
+        }
+
+        /// Notes that sending begins.
         package final func noteSending() {
             isBegun = true
-            isSendingPaused = false
             noteActivity()
         }
 

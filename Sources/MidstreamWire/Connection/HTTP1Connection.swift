@@ -31,6 +31,7 @@
             transfer.connection = self
             // One that was made ahead may have died since, like one that has served.
             transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
+            transfer.noteSending()
             isReusable = false
             persistence = nil
             reader.reset()

@@ -85,6 +85,8 @@
 
         /// Notes that a frame has left.
         func didSend(_ count: Int, isLast: Bool) {
+            // Until then it may have waited for the server to take further streams.
+            if transfer.sent.bytes == 0 { transfer.noteSending() }
             transfer.sent.bytes += Int64(count)
             if isLast { transfer.sent.isWhole = true }
             // The server has had no time for an answer before it has the head.

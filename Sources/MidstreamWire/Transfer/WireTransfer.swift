@@ -168,7 +168,7 @@
         ///
         /// - Parameter times: Those of the connection, when it was made for this transfer.
         func willSend(over endpoints: Endpoints, _ times: DialTimes?, isReused: Bool) {
-            noteSending()
+            expectSending()
             sent = Sent()
             let times = times ?? DialTimes()
             // The loop's time is that of its last wait, and the connection may have come to stand since.
@@ -198,7 +198,7 @@
             refusals += 1
             if sent.bytes > 0 { noteResend() }
             sent = Sent()
-            isBegun = false
+            expectSending()
         }
 
         // MARK: Metrics

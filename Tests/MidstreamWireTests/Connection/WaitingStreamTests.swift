@@ -24,5 +24,36 @@
             let error = await #expect(throws: HTTPError.self) { _ = try await first.body.collect() }
             #expect(error?.code == .timeout)
         }
+
+        /// The one before them has no limit, since its reader is behind.
+        @Test func `The time for a body doesn't count before it can be sent`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    httpVersions: .http2PriorKnowledge, idleTimeout: .milliseconds(300), maximumConnectionsPerHost: 1))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(HTTP2Frame.settings((3, 1))), let stream = peer.nextRequest() else { return }
+                let piece = HTTP2Frame.data(String(repeating: "a", count: 16 << 10), stream: stream)
+                peer.write(HTTP2Frame.headers([.ok], stream: stream) + Array(repeatElement(piece, count: 20).joined()))
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.response(stream: stream)) }
+            }
+            let first = try await transport.deliver(request(server.url, .streamed))
+            let post = HTTPRequest(.post, server.url, body: .bytes([1, 2, 3]))
+            let second = Task { try await transport.deliver(post).body.collect() }
+            // Twice the time that a body has.
+            for _ in 0..<2 {
+                let silent = try HTTP2Server { peer in
+                    guard peer.begin(), let stream = peer.nextRequest() else { return }
+                    peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                    _ = peer.nextRequest()
+                }
+                let error = await #expect(throws: HTTPError.self) {
+                    _ = try await transport.deliver(request(silent.url, .buffered(upTo: 10)))
+                }
+                #expect(error?.code == .timeout)
+            }
+            first.body.close()
+            #expect(try await second.value == Array("ok".utf8))
+            #expect(server.accepted == 1)
+        }
     }
 #endif
