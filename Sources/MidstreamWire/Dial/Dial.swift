@@ -121,7 +121,7 @@
 
         func letGo(_ transfer: WireTransfer, isClean: Bool) {
             transfers.removeAll { $0 === transfer }
-            guard !(isDistrusted || isExclusive) || !transfers.isEmpty else {
+            guard !(isDistrusted || isExclusive) || !transfers.isEmpty || !observers.isEmpty else {
                 return fail(HTTPError(.timeout, phase: .notSent))
             }
             goOnAlone()

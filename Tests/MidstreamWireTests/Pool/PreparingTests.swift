@@ -138,6 +138,24 @@
             await #expect(throws: HTTPError.self) { try await preparing.value }
         }
 
+        @Test func `It goes on when the time of a request is over that has joined it`() async throws {
+            let server = try Self.server(Locked(0))
+            let resolver = HoldingResolver(holding: 1)
+            defer { resolver.gate.open() }
+            let transport = wireTransport(configuration: TransportConfiguration(resolver: resolver.addresses))
+            let url = "http://h.invalid:\(server.port)/"
+            let preparing = Task { try await transport.prepare(url, connections: 1) }
+            await resolver.gate.reached()
+            let error = await #expect(throws: HTTPError.self) {
+                let options = ExchangeOptions(delivery: .buffered(upTo: 10), timeLimit: .milliseconds(20))
+                _ = try await transport.send(HTTPRequest(url), options)
+            }
+            #expect(error?.code == .timeout)
+            resolver.gate.open()
+            try await preparing.value
+            #expect(await transport.statistics.counts == Counts(openConnections: 1, idleConnections: 1))
+        }
+
         @Test func `Who is cancelled doesn't wait for what is being made`() async throws {
             let proxy = try RawServer { $0.waitForEnd() }
             let transport = wireTransport(
