@@ -19,6 +19,8 @@
         private static let timeOfFlood: UInt64 = 10_000_000_000
         /// How many more may come for what has been sent before: those of a window of 512 MiB that is given back in parts of 16 KiB.
         private static let mostOwed = 65_536
+        /// How much may come of a stream that this side has reset: a window, and as much for the heads of its frames.
+        private static let mostOnItsWay = 2 * Int(HTTP2Session.connectionWindow)
         /// How many streams there are at a time, whatever the server takes.
         private static let mostStreams = 1_000
 
@@ -41,6 +43,8 @@
         @exclusivity(unchecked) private var willBeFlushed = false
         /// Below zero: so many are owed for what has been sent.
         @exclusivity(unchecked) private var idleFrames = 0
+        /// How many bytes have come in frames of which nghttp2 doesn't tell: those of streams that are over. Below zero: so many may come.
+        @exclusivity(unchecked) private var untold = 0
         /// Since when they are counted, in nanoseconds of the monotonic clock.
         @exclusivity(unchecked) private var idleFramesSince: UInt64
         /// When something was received last, in nanoseconds of the monotonic clock.
@@ -127,6 +131,7 @@
             if receiving === stream { receiving = nil }
             if let code {
                 session?.reset(stream: stream.id, code)
+                expectUntold()
                 flushSoon()
             }
             if !channel.isClosed { goOn(after: stream.transfer) }
@@ -202,6 +207,8 @@
             guard !channel.isClosed else { return }
             receive()
             flush()
+            // Not before a reset has left that nghttp2 has made.
+            if untold >= 9 * (Self.mostIdleFrames + 1) { endFlood("The server went on with streams that were over.") }
         }
 
         private func receive() {
@@ -214,10 +221,9 @@
                     guard session?.receive(bytes) == true else {
                         return close(violating: violation ?? "The server broke a rule of HTTP/2.")
                     }
+                    untold += bytes.count
                     if idleFrames > Self.mostIdleFrames {
-                        session?.end(.enhanceYourCalm)
-                        flush()
-                        return close(violating: "The server sent more than \(Self.mostIdleFrames) frames that brought nothing.")
+                        return endFlood("The server sent more than \(Self.mostIdleFrames) frames that brought nothing.")
                     }
                 case .wait: return
                 case .ended: return lose(nil)
@@ -234,6 +240,13 @@
             guard session?.isOver == true else { return }
             if let violation { return close(violating: violation) }
             lose(nil)
+        }
+
+        private func endFlood(_ text: String) {
+            guard !channel.isClosed else { return }
+            session?.end(.enhanceYourCalm)
+            flush()
+            close(violating: text)
         }
 
         private func close(violating text: String) {
@@ -269,6 +282,7 @@
             if lastReceived - idleFramesSince > Self.timeOfFlood {
                 idleFramesSince = lastReceived
                 forgetIdleFrames()
+                untold = min(untold, 0)
             }
             endPing()
         }
@@ -286,6 +300,7 @@
 
     extension HTTP2Connection: HTTP2SessionOwner {
         func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32) {
+            untold -= length + 9
             // A CONTINUATION goes on with the fields.
             guard type != 9 else {
                 receiving?.willReceive(frame: length)
@@ -299,6 +314,9 @@
 
         /// Leaves those that are owed: a server may answer before it has read what was sent.
         private func forgetIdleFrames() { idleFrames = min(idleFrames, 0) }
+
+        /// A stream is reset, and the server goes on until it hears of it.
+        private func expectUntold() { untold = min(untold, -Self.mostOnItsWay) }
 
         func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, ofStream stream: Int32) -> Bool
         {
@@ -337,7 +355,10 @@
 
         func didSend(frame type: UInt8, length: Int, isLast: Bool, ofStream stream: Int32) {
             // Heads and bodies.
-            guard type <= 1 else { return }
+            guard type <= 1 else {
+                if type == 3 { expectUntold() }
+                return
+            }
             // The server gives back what it has read in parts as small as it likes, for the stream and for the connection (RFC 9113 §6.9).
             if type == 0 { idleFrames = max(idleFrames - 4 - length / 512, -Self.mostOwed) }
             streams[stream]?.didSend(length + 9, isLast: isLast)

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Foundation
     import MidstreamCore
     import TestSupport
     import Testing
@@ -34,6 +35,50 @@
             } else {
                 #expect(result.httpError?.code == .protocolViolation, "\(result)")
             }
+            #expect(server.accepted == 1)
+        }
+
+        /// nghttp2 ignores them without a word.
+        @Test(arguments: [1_000, 1_001])
+        func `A thousand frames may come of a response that has ended`(_ count: Int) async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response(stream: first))
+                guard let second = peer.nextRequest() else { return }
+                peer.write(Array(repeatElement(HTTP2Frame.data("", stream: first), count: count).joined()))
+                if count <= 1_000 { peer.write(HTTP2Frame.response(stream: second)) }
+                connection.waitForEnd()
+            }
+            let url = server.url
+            _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            let result = await Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }.result
+            if count <= 1_000 {
+                #expect(try result.get().status == 200)
+            } else {
+                #expect(result.httpError?.code == .protocolViolation, "\(result)")
+            }
+            #expect(server.accepted == 1)
+        }
+
+        @Test func `What is on its way of a response that was given up is no flood`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let isGivenUp = DispatchSemaphore(value: 0)
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.headers([.ok], stream: first))
+                isGivenUp.wait()
+                let piece = HTTP2Frame.data(String(repeating: "a", count: 16 << 10), stream: first)
+                peer.write(Array(repeatElement(piece, count: 60).joined()))
+                peer.answerAll()
+            }
+            let first = try await transport.deliver(request(server.url, .streamed))
+            first.body.close()
+            isGivenUp.signal()
+            let second = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(second.body.bytes == Array(HTTP2Server.later.utf8))
             #expect(server.accepted == 1)
         }
     }
