@@ -118,6 +118,7 @@
                 return true
             case .complete(let fields):
                 guard transfer.takeHead(fields) else { return false }
+                if status >= 400 { keepBody() }
                 if let pipe = transfer.pipe, transfer.isPiped {
                     switchProtocols(pipe)
                 } else {

@@ -148,6 +148,8 @@
                 return true
             case .complete(let fields):
                 guard transfer.takeHead(fields) else { return false }
+                // A body that is still kept back isn't wanted.
+                if status >= 400 { loop.letSleep(self) }
                 // On one that takes no further streams nobody else's begins.
                 if !connection.isRetired { loop.shareConnections(of: transfer) }
                 return true

@@ -34,6 +34,52 @@
 
         private static let hour: UInt64 = 3_600_000_000_000
 
+        /// Has an upload refused, lets all the time pass that it would wait for leave, and gives up the rest of the answer.
+        private func beRefused(_ version: TransportConfiguration.HTTPVersions, _ url: String) async throws {
+            let configuration = TransportConfiguration(httpVersions: version)
+            let transport = WireTransport(WireSettings(configuration, patience: Self.hour))
+            defer { transport.close() }
+            let loop = try #require(transport.executor as? WireLoop)
+            let headers: HTTPHeaders = ["Expect": "100-continue"]
+            let response = try await transport.deliver(HTTPRequest(.put, url, headers: headers, body: .bytes([1, 2, 3])))
+            #expect(response.status == 413)
+            await onLoop(loop) {
+                loop.clock.pointee += Self.hour
+                loop.runTimers()
+            }
+            response.body.close()
+        }
+
+        @Test func `A body that was refused isn't sent, however long the answer takes`() async throws {
+            let (body, isOver) = (Locked<[UInt8]?>([]), Gate())
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\n")
+                let some = connection.readSome()
+                body.withLock { $0 = some }
+                isOver.open()
+            }
+            try await beRefused(.http1Only, server.url)
+            await isOver.wait()
+            #expect(body.withLock { $0 } == nil)
+        }
+
+        @Test func `Nor over HTTP/2`() async throws {
+            let (kinds, isOver) = (Locked<[HTTP2Frame.Kind]>([]), Gate())
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin() else { return }
+                _ = peer.nextRequest { kind in
+                    kinds.withLock { $0.append(kind) }
+                    if kind == .headers { peer.write(HTTP2Frame.headers([HPACKField(":status", "413")], stream: 1)) }
+                }
+                isOver.open()
+            }
+            try await beRefused(.http2PriorKnowledge, server.url)
+            await isOver.wait()
+            #expect(kinds.withLock { $0.contains(.headers) && !$0.contains(.data) })
+        }
+
         /// Gives the statuses of an upload that waits for leave, and of what is asked for after it over the same transport.
         private func statuses(_ url: String, patience: UInt64 = Self.hour) async throws -> [HTTPStatus] {
             let configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
