@@ -170,6 +170,7 @@
         /// Keeps back the body until the server asks for it, or has had time to.
         func holdBody(for patience: UInt64) {
             sending.isBodyHeld = true
+            transfer?.isSendingPaused = true
             loop.wake(self, at: loop.now + patience)
         }
 
@@ -181,7 +182,7 @@
             guard sending.isBodyHeld else { return }
             sending.isBodyHeld = false
             loop.letSleep(self)
-            send()
+            transfer?.resumeSending()
         }
     }
 

@@ -34,6 +34,7 @@
             self.transfer = transfer
             self.connection = connection
             isBodyHeld = holdsBody
+            if holdsBody { transfer.isSendingPaused = true }
         }
 
         private var loop: any ConnectionLoop { connection.loop }
@@ -97,7 +98,7 @@
         private func releaseBody() {
             guard isBodyHeld else { return }
             endHold()
-            send()
+            transfer.resumeSending()
         }
 
         private func endHold() {

@@ -34,6 +34,19 @@
 
         private static let hour: UInt64 = 3_600_000_000_000
 
+        @Test(arguments: [TransportConfiguration.HTTPVersions.http1Only, .http2PriorKnowledge])
+        func `Waiting for leave is no standing still`(_ version: TransportConfiguration.HTTPVersions) async throws {
+            let server = try HTTP2Server()
+            let configuration = TransportConfiguration(httpVersions: version, idleTimeout: .milliseconds(50))
+            let transport = WireTransport(WireSettings(configuration, patience: 200_000_000))
+            defer { transport.close() }
+            let headers: HTTPHeaders = ["Expect": "100-continue"]
+            var upload = HTTPRequest(.put, server.url, headers: headers, body: .bytes([1, 2, 3]))
+            upload.delivery = .buffered(upTo: 10)
+            let response = try await transport.deliver(upload)
+            #expect(response.body.bytes == Array(HTTP2Server.later.utf8))
+        }
+
         /// Has an upload refused, lets all the time pass that it would wait for leave, and gives up the rest of the answer.
         private func beRefused(_ version: TransportConfiguration.HTTPVersions, _ url: String) async throws {
             let configuration = TransportConfiguration(httpVersions: version)
