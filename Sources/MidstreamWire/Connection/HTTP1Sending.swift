@@ -161,8 +161,16 @@
         }
 
         private func lastChunk(_ transfer: WireTransfer) -> [UInt8] {
-            let trailers = transfer.request.trailers?().map { "\($0.name): \($0.value)\r\n" }.joined() ?? ""
-            return Array("0\r\n\(trailers)\r\n".utf8)
+            var chunk = Array("0\r\n".utf8)
+            RequestFields.forEach(in: transfer.request.trailers?() ?? [:]) { line, colon, kind in
+                // RFC 9110 §6.5.1.
+                guard kind != .framing else { return }
+                chunk += line[...colon]
+                chunk.append(UInt8(ascii: " "))
+                chunk += line[(colon + 1)...]
+                chunk += [13, 10]
+            }
+            return chunk + [13, 10]
         }
 
         // MARK: Expectations
