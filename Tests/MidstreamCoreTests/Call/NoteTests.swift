@@ -238,6 +238,83 @@ struct NoteTests {
         #expect(Set(passes.flatMap(\.notes)).count == 40)
     }
 
+    @Test("who has next run in another task speaks for itself meanwhile", arguments: [false, true])
+    func nextInAnotherTask(isDetached: Bool) async throws {
+        let (hasBegun, mayEnd) = (Gate(), Gate())
+        let starts = ClosureHTTPInterceptor("Starts") { request, next in
+            let inner = isDetached ? Task.detached { try await next(request) } : Task { try await next(request) }
+            await hasBegun.wait()
+            request.note("meanwhile")
+            mayEnd.open()
+            let response = try await inner.value
+            response.note("after")
+            return response
+        }
+        let waits = ClosureRequestInterceptor("Waits") {
+            $0.note("begins")
+            hasBegun.open()
+            await mayEnd.wait()
+            $0.note("ends")
+        }
+        let notes = try await notes {
+            down
+            starts
+            waits
+            around
+        }
+        #expect(
+            notes == [
+                "Down: down", "Starts: meanwhile", "Starts: after", "Waits: begins", "Waits: ends", "Around: before",
+                "Around: after",
+            ])
+    }
+
+    @Test("who speaks in a task of its own while next runs speaks for itself")
+    func besideNext() async throws {
+        let (hasBegun, mayEnd) = (Gate(), Gate())
+        let watches = ClosureHTTPInterceptor("Watches") { request, next in
+            async let aside: Void = {
+                await hasBegun.wait()
+                request.note("slow")
+                mayEnd.open()
+            }()
+            let response = try await next(request)
+            await aside
+            return response
+        }
+        let waits = ClosureRequestInterceptor("Waits") { _ in
+            hasBegun.open()
+            await mayEnd.wait()
+        }
+        let notes = try await notes {
+            down
+            watches
+            waits
+        }
+        #expect(notes == ["Down: down", "Watches: slow"])
+    }
+
+    @Test("what an interceptor says between two calls of next is its own")
+    func betweenTries() async throws {
+        let twice = ClosureHTTPInterceptor("Twice") { request, next in
+            request.note("before")
+            _ = try await next(request)
+            request.note("between")
+            defer { request.note("after") }
+            return try await next(request)
+        }
+        let notes = try await notes {
+            down
+            twice
+            around
+        }
+        #expect(
+            notes == [
+                "Down: down", "Twice: before", "Twice: between", "Twice: after", "Around: before", "Around: after",
+                "Around: before", "Around: after",
+            ])
+    }
+
     @Test("a response that another call got belongs to the one that hands it on")
     func sharedResponses() async throws {
         let kept = Locked<HTTPResponse?>(nil)
