@@ -23,7 +23,7 @@ struct AnswerTests {
 
     private func run(_ words: String...) async throws -> Int32 { try await Invocation(Arguments([server.url()] + words)).run() }
 
-    @Test("is told by the exit status", arguments: [200, 302, 404, 503])
+    @Test("is told by the exit status", arguments: [200, 302, 404, 502])
     func status(code: Int) async throws {
         defer { server.shutdown() }
         server.respond { _ in .init(status: HTTPStatus(code)) }
@@ -31,6 +31,7 @@ struct AnswerTests {
         #expect(try await run("-o", file) == (code < 400 ? 0 : 1))
         #expect(try await run("-o", file, "--check-status") == (code < 300 ? 0 : Int32(code / 100)))
         #expect(try await run("-o", file, "--expect", "\(code)") == 0)
+        #expect(try await run("-o", file, "--expect", "\(code)", "--retries", "1") == 0)
         #expect(try await run("-o", file, "--expect=418") == 1)
     }
 

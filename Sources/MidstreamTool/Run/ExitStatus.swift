@@ -18,7 +18,7 @@ struct ExitStatus {
     }
 
     func of(_ error: HTTPError) -> Int32 {
-        if error.code == .unacceptableStatus, let status = error.response?.status {
+        if error.cause == .unacceptableStatus, let status = error.response?.status {
             // A redirect that isn't followed is an answer; a success that was refused isn't what was asked for.
             let isMissing = expected == nil && status.code < (isSocket ? 400 : 300)
             return max(of(status), isMissing ? 1 : 0)
