@@ -142,10 +142,14 @@ struct AnswerTests {
         let link = folder.url.appendingPathComponent("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
         let places = [["-o", link.path], ["-o", "-"], ["-o", file.path, "-X", "post"], ["-o", file.path, "-T", file.path]]
+        let archive = folder.url.appendingPathComponent("calls.har").path
         for place in places {
-            await #expect(throws: UsageError.self) { try await Invocation(Arguments([server.url()] + place + words)).run() }
+            await #expect(throws: UsageError.self) {
+                try await Invocation(Arguments([server.url(), "--har", archive] + place + words)).run()
+            }
         }
-        #expect(server.requestCount == 0)
+        #expect(throws: UsageError.self) { try Arguments(["replay", archive, "--send", "-o", file.path] + words) }
+        #expect(server.requestCount == 0 && !FileManager.default.fileExists(atPath: archive))
         #expect(try String(contentsOf: file, encoding: .utf8) == "before")
     }
 

@@ -144,7 +144,7 @@ struct Arguments {
 
     private mutating func takeCommand() throws -> Bool {
         if others.first == "replay", others.count == 2 {
-            try refuse(Option.ofARequest, for: "midst replay")
+            try refuse(Option.ofARequest.union(["-C", "--sha256"]), for: "midst replay")
             command = .replay(file: others[1])
         } else if others.starts(with: ["har", "mend"]), others.count == 3 {
             command = .mend(file: others[2])

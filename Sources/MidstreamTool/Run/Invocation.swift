@@ -40,13 +40,15 @@ struct Invocation {
             try Terminal.print(request.curlCommand())
             return 0
         }
+        // Asked for before an archive is made.
+        let file = try fileToReplace(request)
         let recording = try recording ?? Recording(arguments)
         let client = client(recording.observers, transport)
         if arguments.showsExplanation {
             try Terminal.print("\(await explanation(of: request, by: client))")
             return 0
         }
-        let status = try await send(request, by: client)
+        let status = try await send(request, to: file, by: client)
         if let format = arguments.summary { try Terminal.put(Array(format.text(of: summary.summary).utf8), into: STDOUT_FILENO) }
         try arguments.session?.save()
         await recording.finish()
@@ -109,9 +111,9 @@ struct Invocation {
     }
     private var answer: Answer { Answer(arguments: arguments) }
 
-    private func send(_ request: HTTPRequest, by client: HTTPClient) async throws -> Int32 {
+    /// - Parameter file: What the answer replaces.
+    private func send(_ request: HTTPRequest, to file: URL?, by client: HTTPClient) async throws -> Int32 {
         let begun = ContinuousClock.now
-        let file = try fileToReplace(request)
         do {
             if let file { return try await download(request, to: file, by: client) }
             if let upload = arguments.upload { return try await self.upload(upload, by: request, client) }
