@@ -122,6 +122,8 @@ struct OptionTests {
             mkfifo $d/p; exec 3<>$d/p; $m report $d/a.har -o $d/p; test -p $d/p && printf 'piped: ' && head -c 15 <&3
             """, "</html>", "piped: <!doctype html>"),
         Example("$m $u/sse --sse --expect json.a", "not for --sse", status: 2),
+        Example("$m $u/sse --sse --trace -o $d/x", "-o FILE is for an answer, not for --sse", status: 2),
+        Example("$m ws $u/socket --trace -o $d/x", "-o FILE is for an answer, not for 'midst ws'", status: 2),
         Example(
             #"(printf '{"log":{"entries":['; for i in 10 11 12 13 14 15 16 17 18 19; do "#
                 + #"printf '%s{"startedDateTime":"2026-01-01T00:00:%sZ","time":90,"request":{"url":"http://h/"},"timings":{"wait":90},"#

@@ -110,17 +110,24 @@ struct Arguments {
     private mutating func complete() throws {
         if digest != nil, output == nil { throw UsageError("--sha256 needs -o FILE") }
         if delivery == .events, !expectations.isEmpty { throw UsageError("--expect json… is for an answer, not for --sse") }
+        if delivery == .events { try refuseFile(for: "--sse") }
         if try takeCommand() { return }
         guard jobs == 4, rate == nil, slowness == 20, outage == 10 else {
             throw UsageError("--jobs, --rate, --slower and --for are for 'midst batch' and 'midst simulate'")
         }
         guard !sendsAnew else { throw UsageError("--send is for 'midst replay FILE'") }
         try takeOthers()
+        if isSocket { try refuseFile(for: "'midst ws'") }
         try completeBody()
         identity = try Identity(
             user: user, bearer: bearer, isDigest: isDigest, signature: signature, netrc: netrc, host: URL(string: url)?.host)
         let usual = upload != nil ? "PUT" : hasBody ? "POST" : "GET"
         method = HTTPMethod(rawValue: givenMethod?.uppercased() ?? usual)
+    }
+
+    /// A file is replaced by an answer that ends.
+    private func refuseFile(for command: String) throws {
+        guard output == nil || output == "-" else { throw UsageError("-o FILE is for an answer, not for \(command)") }
     }
 
     private mutating func completeBody() throws {
