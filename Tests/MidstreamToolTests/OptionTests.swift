@@ -100,6 +100,7 @@ struct OptionTests {
         Example("$m $u --otlp http://127.0.0.1:1", "the telemetry wasn't sent"),
         Example("$m $u --otlp $u/old", "the telemetry wasn't sent: "),
         Example("$m http://x/ --unix-socket $d/none --otlp $u/old", "the telemetry wasn't sent: ", "too old", status: 1),
+        Example("$m http://x/ -x http://127.0.0.1:1 --otlp $u/old", "the telemetry wasn't sent: ", "too old", status: 1),
         Example(
             "$m $u/file --har $d/a.har; $m replay $d/a.har --otlp $u/old; $m $u/file --replay $d/a.har --otlp $u/old",
             "too old\nmidst: the telemetry wasn't sent: "),
@@ -169,6 +170,7 @@ struct OptionTests {
     private static let examplesWithNginx = [
         Example("$m $MIDSTREAM_NGINX_HTTPS/page --ca $MIDSTREAM_CA -o $d/x"),
         Example("$m $MIDSTREAM_NGINX_HTTPS/page", "tls", status: 1),
+        Example("$m $MIDSTREAM_NGINX_HTTPS/page -k -o $d/x --otlp $MIDSTREAM_NGINX_HTTPS", "the telemetry wasn't sent: ", "tls"),
         Example(
             "$m $MIDSTREAM_NGINX_HTTPS/page -k -i --http2; $m $MIDSTREAM_NGINX_HTTPS/page --insecure -i --http1.1", "HTTP/2 ",
             "HTTP/1.1 "),

@@ -43,8 +43,8 @@ struct TransportOptions {
     /// For what goes to another server than the request: without what is meant for that one.
     var elsewhere: TransportOptions {
         var options = self
-        (options.unixSocket, options.certificate, options.key) = (nil, nil, nil)
-        (options.isHTTP1, options.isHTTP2, options.isHTTP3) = (false, false, false)
+        (options.unixSocket, options.proxy, options.certificate, options.key) = (nil, nil, nil, nil)
+        (options.isInsecure, options.isHTTP1, options.isHTTP2, options.isHTTP3) = (false, false, false, false)
         return options
     }
 
