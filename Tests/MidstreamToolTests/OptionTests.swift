@@ -143,6 +143,10 @@ struct OptionTests {
         Example(
             #"printf '{"url":"%s/deep"}\n{"url":"%s/json"}\n' $u $u | $m batch --jobs 1"#, #"{"body":"[[["#, #"{"body":{"a":1},"#),
         Example(
+            #"(for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf '{"url":"%s/long"}\n' $u; done) | $m batch --jobs 8 | "#
+                + "python3 -c 'import json, sys; print(len([json.loads(line) for line in sys.stdin]), \"replies are whole\")'",
+            "12 replies are whole"),
+        Example(
             #"echo '{"url":"'$u'/json"}' | $m batch --expect 404"#, "200 OK came where 404 was expected", status: 1),
         Example(#"echo '{"url":"'$u'/status/404"}' | $m batch --expect 404"#, #""status":404"#),
         Example("$m replay $d/a --send --bearer T", "takes credentials as header fields", status: 2),
@@ -196,6 +200,7 @@ struct OptionTests {
         case "/deep":
             let (beginning, end) = (String(repeating: "[", count: 511), String(repeating: "]", count: 511))
             return .init(headers: [.contentType: "application/json"], body: .text(beginning + end))
+        case "/long": return .init(headers: [.contentType: "text/plain"], body: .text(String(repeating: "a", count: 1_000_000)))
         case "/rows": return .init(headers: [.contentType: "application/x-ndjson"], body: "{\"a\":1}\n{\"a\":2}\n")
         case "/old/v1/traces":
             return .init(body: #"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#)

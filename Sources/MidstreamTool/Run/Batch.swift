@@ -56,7 +56,8 @@ struct Batch {
             }
             if (unread as? HTTPError)?.code == .bodyTooLarge {
                 (unread, hasFailed) = (nil, true)
-                try Self.print(Reply(line: number + 1, error: "the line is longer than 64 MiB, and what follows isn't read"))
+                try await Self.print(
+                    Reply(line: number + 1, error: "the line is longer than 64 MiB, and what follows isn't read"))
             }
             for try await isGood in group where !isGood { hasFailed = true }
             return hasFailed
@@ -102,19 +103,21 @@ struct Batch {
         }
         reply.milliseconds = ((ContinuousClock.now - begun) / .microseconds(1)).rounded() / 1_000
         do {
-            try Self.print(reply)
+            try await Self.print(reply)
         } catch is EncodingError {
             // JSON may be nested so deep that nothing goes around it.
             reply.body = JSONText(body, isJSON: false)
-            try Self.print(reply)
+            try await Self.print(reply)
         }
         return reply.error == nil && (arguments.expectedStatus != nil || reply.status.map { $0 < 400 } == true)
     }
 
-    private static func print(_ reply: Reply) throws {
+    private static let output = ReplyOutput()
+
+    private static func print(_ reply: Reply) async throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try Terminal.print(String(decoding: try encoder.encode(reply), as: UTF8.self))
+        try await output.print(String(decoding: try encoder.encode(reply), as: UTF8.self))
     }
 
     private func request(_ line: Line) throws -> HTTPRequest {
@@ -123,6 +126,11 @@ struct Batch {
         let method = HTTPMethod(rawValue: line.method?.uppercased() ?? (line.body == nil ? "GET" : "POST"))
         return HTTPRequest(method, line.url, headers: headers, body: try line.body?.body() ?? .empty)
     }
+}
+
+/// Standard output, to which one line is written at a time: a pipe takes a long one in pieces, between which another one's could come.
+private actor ReplyOutput {
+    func print(_ line: String) throws { try Terminal.print(line) }
 }
 
 /// Any JSON; a text is sent as it is.
