@@ -21,6 +21,17 @@
             return try await ChildProcess.run("/bin/sh", ["-c", "\(setting)\n\(line)"])
         }
 
+        /// A conversation whose input is over, on a clock.
+        private func conversation(on clock: TestClock) throws -> Task<Int32, any Error> {
+            var configuration = HTTPClient.Configuration()
+            configuration.clock = clock
+            configuration.timeout = nil
+            let client = testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
+            let input = try #require(FileHandle(forReadingAtPath: "/dev/null"))
+            let conversation = Conversation(socket: client.webSocket("feed"), showsTrace: false, input: input)
+            return Task { try await conversation.run() }
+        }
+
         @Test("Lines go there and back over a ws URL, with a token, until the input ends")
         func lines() async throws {
             defer { server.shutdown() }
@@ -60,18 +71,33 @@
                 }
             })
             let clock = TestClock()
-            var configuration = HTTPClient.Configuration()
-            configuration.clock = clock
-            configuration.timeout = nil
-            let client = testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
-            let input = try #require(FileHandle(forReadingAtPath: "/dev/null"))
-            let conversation = Conversation(socket: client.webSocket("feed"), showsTrace: false, input: input)
-            let run = Task { try await conversation.run() }
+            let run = try conversation(on: clock)
             await pinged.wait()
             await clock.waitForSleepers(1)
             clock.advance(by: .seconds(10))
             #expect(try await run.value == 0)
             #expect(ends.withLock { $0 } == [.close(1000, "")])
+        }
+
+        @Test("A server that doesn't answer the closing either may have seen nothing: a failure")
+        func withoutAnyAnswer() async throws {
+            defer { server.shutdown() }
+            let (pinged, closed) = (Gate(), Gate())
+            server.respond(webSocket: { socket in
+                while let event = try await socket.next() {
+                    if case .close = event { closed.open() } else { pinged.open() }
+                }
+            })
+            let clock = TestClock()
+            let run = try conversation(on: clock)
+            await pinged.wait()
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(10))
+            await closed.wait()
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(5))
+            let error = await #expect(throws: HTTPError.self) { try await run.value }
+            #expect(error?.code == .timeout)
         }
 
         @Test("Its upgrade can be traced, and bytes are written as they are")

@@ -10,13 +10,14 @@ struct Conversation {
 
     /// Runs until one side closes; this one does at the input's end, once what was sent before has been seen by the server.
     ///
-    /// - Throws: Why the rest of the input couldn't be read, too; what stood before that has been sent.
+    /// - Throws: Why the rest of the input couldn't be read, too; what stood before that has been sent. ``HTTPError/Code/timeout`` when nobody
+    ///   is there any more.
     func run() async throws -> Int32 {
         let socket = try await socket.connect()
         if showsTrace { Terminal.printError("\(socket.response.trace)") }
         let lines = HTTPBody.once(InputChunks(input)).lines()
         let failure = Locked<(any Error)?>(nil)
-        let isWriting = Locked(false)
+        let (isWriting, isInputOver) = (Locked(false), Locked(false))
         let sending = Task {
             do {
                 for try await line in lines { try await socket.send(line) }
@@ -24,8 +25,15 @@ struct Conversation {
                 // It isn't the socket's, whose end is told to those who read it.
                 failure.withLock { $0 = error }
             }
-            try await Self.awaitPong(of: socket, isWriting)
+            isInputOver.withLock { $0 = true }
+            let isAnswered = try await Self.awaitPong(of: socket, isWriting)
+            let received = socket.metrics.wireBytesReceived
             try await socket.close()
+            // Nobody may have seen what was sent.
+            if !isAnswered, socket.metrics.wireBytesReceived == received {
+                let error = HTTPError(.timeout, "The server answers neither a ping nor the closing.", phase: .maybeProcessed)
+                failure.withLock { $0 = $0 ?? error }
+            }
         }
         defer { sending.cancel() }
         for try await message in socket {
@@ -36,21 +44,23 @@ struct Conversation {
             case .binary(let bytes): try Terminal.put(bytes, into: STDOUT_FILENO)
             }
         }
+        // While the input goes on, it isn't waited for: the server has closed then.
+        if isInputOver.withLock({ $0 }) { _ = await sending.result }
         if let failure = failure.withLock({ $0 }) { throw failure }
         return 0
     }
 
-    /// Returns when the server has answered a ping, or leaves it unanswered.
+    /// Waits until the server has answered a ping, or leaves it unanswered, and tells which.
     ///
     /// - Parameter isWriting: Whether the output takes its time: no pong is read then, as behind a message that is still coming.
-    private static func awaitPong(of socket: WebSocket, _ isWriting: Locked<Bool>) async throws {
+    private static func awaitPong(of socket: WebSocket, _ isWriting: Locked<Bool>) async throws -> Bool {
         while true {
             let received = socket.metrics.wireBytesReceived
             do {
                 try await socket.ping()
-                return
+                return true
             } catch let error as HTTPError where error.code == .timeout {
-                guard isWriting.withLock({ $0 }) || socket.metrics.wireBytesReceived > received else { return }
+                guard isWriting.withLock({ $0 }) || socket.metrics.wireBytesReceived > received else { return false }
             }
         }
     }
