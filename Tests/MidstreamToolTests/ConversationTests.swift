@@ -100,6 +100,42 @@
             #expect(error?.code == .timeout)
         }
 
+        @Test("A server from which anything comes is pinged anew before it is told that the input is over")
+        func busy() async throws {
+            defer { server.shutdown() }
+            let (heard, pingedAnew) = (Gate(), Gate())
+            let ends = Locked<[MockWebSocket.Event]>([])
+            server.respond(webSocket: { socket in
+                var pings = 0
+                while let event = try await socket.next() {
+                    switch event {
+                    case .ping:
+                        pings += 1
+                        // No answer to it, but something that shows life.
+                        if pings == 1 { try await socket.ping([1]) } else { pingedAnew.open() }
+                    case .pong([1]): try await socket.ping([2])
+                    // What came before this one was answered is counted.
+                    case .pong: heard.open()
+                    default:
+                        ends.withLock { $0.append(event) }
+                        pingedAnew.open()
+                        return try await socket.close()
+                    }
+                }
+            })
+            let clock = TestClock()
+            let run = try conversation(on: clock)
+            await heard.wait()
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(10))
+            await pingedAnew.wait()
+            try #require(ends.withLock { $0.isEmpty })
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(10))
+            #expect(try await run.value == 0)
+            #expect(ends.withLock { $0 } == [.close(1000, "")])
+        }
+
         @Test("Its upgrade can be traced, and bytes are written as they are")
         func bytes() async throws {
             defer { server.shutdown() }

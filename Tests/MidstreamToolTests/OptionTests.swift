@@ -137,9 +137,22 @@ struct OptionTests {
             #"echo '{"url":"'$u'/json"}' | $m batch --otlp $d/t --har $d/h --expect 'json.a == 2'; cat $d/t $d/h"#,
             "json.a == 2 was expected, and it is 1", "resourceSpans", #""version":"1.2""#),
         Example(
-            #"(printf '{"url":"%s/status/404","body":"' $u; head -c 2000000 /dev/zero | tr '\0' a; "#
+            #"(printf '{"url":"%s/json","body":"' $u; head -c 2000000 /dev/zero | tr '\0' a; "#
                 + #"printf '"}\n{"url":"%s/json"}\n' $u; head -c 68000000 /dev/zero) | $m batch --jobs 1"#,
-            #""line":1,"#, #""status":404"#, #"{"body":{"a":1},"#, #"isn't read","line":3}"#, status: 1),
+            #""line":1,"#, #""line":2,"#, #"{"body":{"a":1},"#, #"isn't read","line":3}"#, status: 1),
+        Example(
+            """
+            cat > $d/reset.py <<'END'
+            import socket, subprocess, sys
+            (here, there) = socket.socketpair()
+            here.send(b'{"url":"%s/json"}\\n' % sys.argv[2].encode())
+            # What hasn't been read when this end closes resets the other one.
+            there.send(b"unread")
+            here.close()
+            print("status", subprocess.run([sys.argv[1], "batch", "--har", sys.argv[3]], stdin=there).returncode)
+            END
+            python3 $d/reset.py $m $u $d/h; grep -c startedDateTime $d/h
+            """, #"{"body":{"a":1},"#, "can't read the input", "status 2\n1\n"),
         Example(
             #"printf '{"url":"%s/deep"}\n{"url":"%s/json"}\n' $u $u | $m batch --jobs 1"#, #"{"body":"[[["#, #"{"body":{"a":1},"#),
         Example(
