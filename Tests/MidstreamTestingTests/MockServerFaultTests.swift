@@ -72,6 +72,9 @@ import Testing
             (.init(status: 204, body: "ab", fault: .reset(.insideBody(afterBytes: 1))), "which has 0"),
             (.init(body: "ab", fault: .reset(.insideBody(afterBytes: -1))), "after -1 bytes"),
             (.init(status: 304, fault: .truncatedChunk), "chunked body, which it hasn't"),
+            (.init(headers: ["Content-Length": "2"], body: "ab", fault: .truncatedChunk), "has a length, and trailers or"),
+            (.init(headers: ["Content-Length": "2"], body: "ab", trailers: ["X": "y"]), "has a length, and trailers or"),
+            (.init(body: "ab", fault: .wrongContentLength(declared: 3), trailers: ["X": "y"]), "has a length, and trailers or"),
             (.init(fault: .error(.nameResolution)), "a server can't bring about: nameResolution"),
         ]
         for (response, reason) in cases {

@@ -22,7 +22,7 @@ extension MockServer {
         public var body: HTTPBody
         /// Whether the end of the connection tells that of the body (RFC 9112 §6.3, rule 8), and nothing else.
         public var closeDelimited: Bool
-        /// Fields after the body; they make it chunked.
+        /// Fields after the body; they make it chunked, so that a length can't be given beside them.
         public var trailers: HTTPHeaders?
         /// Responses before this one, such as 103 with `Link` fields; not sent to an HTTP/1.0 client.
         public var interim: [Interim]

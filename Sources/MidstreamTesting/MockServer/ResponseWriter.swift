@@ -103,6 +103,10 @@ struct ResponseWriter {
         if response.fault == .truncatedChunk, !hasBody || framing != .chunked {
             return "has a fault in the framing of a chunked body, which it hasn't"
         }
+        // Both framings together are for who asks for them by name.
+        if hasBody, framing == .chunked, saysLength, !response.headers.contains(.transferEncoding) {
+            return "has a length, and trailers or a fault that need chunks"
+        }
         return nil
     }
 
@@ -116,7 +120,7 @@ struct ResponseWriter {
         if let contentType = response.body.contentType, hasBody, !given.contains(.contentType) {
             head.append(field: "Content-Type", contentType)
         }
-        if !given.contains(.contentLength), declaredLength == nil, !given.contains(.transferEncoding) {
+        if !saysLength, !given.contains(.transferEncoding) {
             let allowsFraming = response.status.code >= 200 && response.status != .noContent && response.status != .notModified
             switch framing {
             case .length(let length) where allowsFraming: head.append(field: "Content-Length", "\(length)")
@@ -143,6 +147,7 @@ struct ResponseWriter {
     }
 
     private var declaredLength: Int? { response.fault?.declaredLength }
+    private var saysLength: Bool { response.headers.contains(.contentLength) || declaredLength != nil }
 
     /// Whether what follows the head isn't as long as it says, so that no other response can come after it.
     private var declaresWrongLength: Bool {
