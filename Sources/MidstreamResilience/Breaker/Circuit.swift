@@ -53,6 +53,8 @@ final class Circuit: ScopeState {
         var lastTrouble = Int64.min
         /// Whether it is isolated with all circuits of the breaker, whatever its phase.
         var isHeld: Bool
+        /// Whether it is let through while all others are held, which a new circuit of its key wouldn't know.
+        var isReleased = false
 
         mutating func enter(_ phase: Phase) {
             self.phase = phase
@@ -92,6 +94,7 @@ final class Circuit: ScopeState {
     func isIdle(at now: Int64) -> Bool {
         state.withLock { state in
             if case .isolated = state.phase { return false }
+            if state.isReleased { return false }
             return state.lastTrouble == .min || now > state.lastTrouble && now &- state.lastTrouble > memory
         }
     }
@@ -167,16 +170,24 @@ final class Circuit: ScopeState {
     }
 
     /// Refuses everything until it is closed, as all circuits do.
-    func hold() -> CallEvent { change { $0.isHeld = true } }
+    func hold() -> CallEvent {
+        change { state in
+            state.isHeld = true
+            state.isReleased = false
+        }
+    }
 
     /// Refuses everything until it is closed.
     func isolate() -> CallEvent { change { $0.enter(.isolated) } }
 
     /// Lets everything through again, whatever becomes of the others.
-    func close() -> CallEvent {
+    ///
+    /// - Parameter areOthersHeld: Whether they are all held, and stay so.
+    func close(areOthersHeld: Bool) -> CallEvent {
         change { state in
             state.enter(.closed)
             state.isHeld = false
+            state.isReleased = areOthersHeld
         }
     }
 

@@ -115,11 +115,17 @@ public final class CircuitBreaker: HTTPInterceptor {
 
     /// Lets requests through again, and begins to count anew.
     ///
-    /// - Parameter key: Such as `https://api.example.com`, which may be one of those that are all isolated; nil: of all keys.
+    /// - Parameter key: Such as `https://api.example.com`, which may be one of those that are all isolated, even before
+    ///   there has been a request to it; nil: of all keys.
     public func close(_ key: String? = nil) {
-        if key == nil { isIsolated.withLock { $0 = false } }
+        let areOthersHeld = isIsolated.withLock { isIsolated in
+            if key == nil { isIsolated = false }
+            return isIsolated
+        }
+        // It may be held before it has been asked for.
+        if let key, areOthersHeld { _ = table.state(of: key, at: .min) }
         for (name, circuit) in table.all where key == nil || name == key || table.isSingle {
-            let change = circuit.close()
+            let change = circuit.close(areOthersHeld: areOthersHeld)
             onChange?(change)
         }
     }

@@ -266,14 +266,14 @@ struct CircuitBreakerTests {
         #expect(state(breaker) == .closed)
     }
 
-    @Test("where all are isolated, the one that is closed lets requests through")
-    func oneOfAll() async throws {
+    @Test("where all are isolated, the one that is closed lets requests through, known or not", arguments: [true, false])
+    func oneOfAll(isKnown: Bool) async throws {
         status.withLock { $0 = 200 }
         let changes = Locked<[String]>([])
         let breaker = CircuitBreaker { change in changes.withLock { $0.append(change.description) } }
         let client = client(breaker)
         breaker.isolate()
-        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .circuitOpen)
+        if isKnown { #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .circuitOpen) }
         breaker.close("https://h")
         _ = try await client.send(HTTPRequest("/"))
         #expect(state(breaker) == .closed && state(breaker, "https://other") == .isolated)
@@ -282,6 +282,22 @@ struct CircuitBreakerTests {
         #expect(state(breaker) == .isolated)
         let seen = changes.withLock { $0 }
         #expect(seen.contains { $0.contains("isolated → closed") } && seen.contains { $0.contains("closed → isolated") })
+    }
+
+    @Test("where all are isolated, the one that is closed isn't forgotten")
+    func oneOfMany() async {
+        status.withLock { $0 = 200 }
+        let breaker = CircuitBreaker(scope: .origin.maximumKeys(1))
+        let client = client(breaker)
+        breaker.isolate()
+        breaker.close("https://h")
+        for url: RequestURL in ["https://b/", "https://c/", "https://d/"] {
+            #expect(await httpError { try await client.send(HTTPRequest(url)) }?.code == .circuitOpen)
+        }
+        #expect(state(breaker) == .closed)
+        breaker.close()
+        await open(client, 1, "https://b/")
+        #expect(breaker.table.all.count == 1)
     }
 
     @Test("all requests as one are let through again by any key")
