@@ -23,7 +23,6 @@ private final class DetachedOwner: CallOwner {
     }
 
     func speaker(_ number: Int, for request: HTTPRequest) -> String? { nil }
-    func countCall() {}
     func takeRetry() -> Bool { false }
     func count(resends: Int) {}
     func planned(_ request: HTTPRequest) async throws -> PlannedRequest { .unknown("a released client") }

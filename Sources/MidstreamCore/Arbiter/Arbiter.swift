@@ -30,9 +30,6 @@ package final class Arbiter: HTTPInterceptor {
     /// Where the client stands with its budget for retries; nil when it has none.
     package var budget: RetryBudget.State? { ledger?.state }
 
-    /// Has the budget count a call.
-    package func countCall() { ledger?.countCall() }
-
     /// Takes one retry from the budget; false when there is none.
     package func takeRetry() -> Bool { ledger?.takeRetry() ?? true }
 
@@ -82,7 +79,8 @@ package final class Arbiter: HTTPInterceptor {
         ) async throws -> HTTPResponse
     {
         var retries = Retries(of: request, next.position, settings)
-        if retries.maximum > 0 { countCall() }
+        var isCounted = retries.maximum > 0
+        if isCounted { ledger?.countCall() }
         var cause: (any Error)?
         while true {
             if let pacing { try await keep(pacing, retries, at: next.position, after: cause) }
@@ -91,6 +89,10 @@ package final class Arbiter: HTTPInterceptor {
             branch.position.timeout = next.call?.due(in: retries.timeout) ?? .max
             let attempt = Attempt(request: retries.attempt(), answers: alternates.answers, next: branch)
             let outcome = try await outcome(of: attempt)
+            if !isCounted, retries.areAllowed(by: outcome) {
+                isCounted = true
+                ledger?.countCall()
+            }
             // Whatever is not the rule is apart from here, where all calls wait for their responses, so that they need little memory.
             if let response = accepted(outcome, of: attempt) { return response }
             if let response = try await settle(outcome, of: attempt, &retries, &cause, at: next.position) { return response }

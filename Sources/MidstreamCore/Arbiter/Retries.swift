@@ -26,6 +26,13 @@ struct Retries {
         timeout = own.timeout ?? usual.1
     }
 
+    /// Whether interceptors behind the arbiter have allowed retries in an attempt.
+    @inline(never)
+    func areAllowed(by outcome: Outcome) -> Bool {
+        guard outcome.request?.id == original.id else { return false }
+        return outcome.request?.limits.maxRetries ?? 0 > 0
+    }
+
     /// Takes over what interceptors behind the arbiter have set in the last attempt.
     mutating func adopt(limitsOf outcome: Outcome) {
         guard let limits = outcome.request?.limits, outcome.request?.id == original.id else { return }

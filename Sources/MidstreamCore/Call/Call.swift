@@ -104,9 +104,6 @@ package protocol CallOwner: ResendBudget {
     /// The name of one of those that speak within one pass of the pipeline, such as the validators that the arbiter asks.
     func speaker(_ number: Int, for request: HTTPRequest) -> String?
 
-    /// Has the budget for retries count a call.
-    func countCall()
-
     /// Takes one retry from the budget; false when there is none.
     func takeRetry() -> Bool
 

@@ -134,9 +134,6 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
         var request = request
         request.markLimitsKept()
         guard let call else { return try await work(request, self) }
-        // The arbiter has counted no call to which it had no retries to give.
-        let isCounted = request.attempt > 1 || kept.maxRetries ?? call.owner.limits.maxRetries ?? 0 > 0
-        if !isCounted, let retries = limits.maxRetries, retries > 0 { call.owner.countCall() }
         var next = self
         if limits.timeout != kept.timeout { next.position.timeout = call.due(in: limits.timeout ?? call.owner.limits.timeout) }
         if limits.deadline != kept.deadline, let duration = limits.deadline {

@@ -271,7 +271,6 @@ extension HTTPClient: CallOwner {
 
     package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
 
-    package func countCall() { arbiter.countCall() }
     package func takeRetry() -> Bool { arbiter.takeRetry() }
     package func count(resends: Int) { arbiter.count(resends: resends) }
 

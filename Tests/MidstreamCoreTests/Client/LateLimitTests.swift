@@ -89,6 +89,14 @@ struct LateLimitTests {
         #expect(client.retryBudget?.retries == 1)
     }
 
+    @Test("A call that is allowed retries for each of its exchanges counts once")
+    func exchanges() async throws {
+        let transport = StubTransport(sequence: [.respond(302, headers: ["Location": "/new"]), .respond(200)])
+        let client = client(transport: transport, at: .exchange) { $0.maxRetries = 1 }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(transport.requests.count == 2 && client.retryBudget?.calls == 1)
+    }
+
     @Test("A wait that would pass such a deadline isn't begun")
     func wait() async {
         let transport = StubTransport(status: .serviceUnavailable, headers: ["Retry-After": "10"])
