@@ -244,6 +244,7 @@ public final class HTTPClient: Sendable {
             throw error.completed(request: request, record: nil, decoder: configuration.decoder)
         }
         prepared.attempt = 1
+        if prepared.followsUnrepeatable, !isUnderWay(request) { prepared.followsUnrepeatable = false }
         prepared.markLimitsKept()
         return prepared
     }
@@ -251,9 +252,12 @@ public final class HTTPClient: Sendable {
     /// The client's interceptors and those of the request, unless they are at work on it already.
     private func pipeline(for request: HTTPRequest) -> Pipeline {
         let own = request.interceptors
-        if own.isEmpty || ChainPosition.current?.call?.requestID == request.id { return assembled }
+        if own.isEmpty || isUnderWay(request) { return assembled }
         return assembled.adding(request: own)
     }
+
+    /// Whether a request is sent on within the call that it belongs to.
+    private func isUnderWay(_ request: HTTPRequest) -> Bool { ChainPosition.current?.call?.requestID == request.id }
 }
 
 extension HTTPClient: CallOwner {

@@ -13,11 +13,17 @@ extension HTTPRequest {
     package var isRepeatable: Bool { method.isIdempotent || headers.contains(.idempotencyKey) || allowsUnsafeRetry }
 
     /// Whether its whole call may be made twice: the requests that redirects led here from may be sent again as well.
-    fileprivate var isRepeatableFromTheStart: Bool { isRepeatable && !context[FollowsUnrepeatableKey.self] }
+    fileprivate var isRepeatableFromTheStart: Bool { isRepeatable && !followsUnrepeatable }
 
     /// Notes what a redirect led here from, such as the `POST` before the `GET` of a 303.
     mutating func follow(_ origin: HTTPRequest) {
-        if isRepeatable, !origin.isRepeatableFromTheStart { context[FollowsUnrepeatableKey.self] = true }
+        if isRepeatable, !origin.isRepeatableFromTheStart { followsUnrepeatable = true }
+    }
+
+    /// Whether redirects led here from one that may not be sent again.
+    var followsUnrepeatable: Bool {
+        get { carries(FollowsUnrepeatableKey.self) && context[FollowsUnrepeatableKey.self] }
+        set { context[FollowsUnrepeatableKey.self] = newValue }
     }
 }
 

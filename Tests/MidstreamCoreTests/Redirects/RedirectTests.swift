@@ -84,6 +84,15 @@ struct RedirectTests {
         }
     }
 
+    @Test("a last hop that is sent once more is a call of its own, whatever led there")
+    func lastHop() async throws {
+        let stub = StubTransport(sequence: [.respond(303, headers: ["Location": "/a"]), .respond(503), .respond(503)])
+        let error = await httpError { try await client(stub).send(HTTPRequest(.post, "https://h/old")) }
+        #expect(error?.isTransient == false)
+        let hop = try #require(error?.request)
+        #expect(await httpError { try await client(stub).send(hop) }?.isTransient == true)
+    }
+
     @Test("only statuses that redirect are followed", arguments: [200, 201, 300, 304, 305, 306, 399])
     func otherStatuses(code: Int) async throws {
         let stub = redirecting(HTTPStatus(code), to: "/new")
