@@ -6,19 +6,23 @@ extension HTTPBody: AsyncSequence {
         private var chunks: ChunkIterator
         /// Read without leaving the caller's actor.
         private let arriving: (any IncomingBody)?
+        /// The end has been read: asking a source again would be a second reading.
+        private var isOver = false
 
         init(_ chunks: ChunkIterator, arriving: (any IncomingBody)? = nil) {
             self.chunks = chunks
             self.arriving = arriving
         }
 
-        /// The next chunk, or nil at the end.
+        /// The next chunk, or nil at the end, as often as it is asked for.
         ///
         /// - Throws: What the source throws: for a response body an ``HTTPError`` of the transport or `CancellationError`,
         ///   ``HTTPError/Code/bodyNotReplayable`` when the body could be read once and was.
         public mutating func next() async throws -> [UInt8]? {
-            while let chunk = try await chunks.next() {
-                if !chunk.isEmpty { return chunk }
+            while !isOver {
+                let chunk = try await chunks.next()
+                isOver = chunk == nil
+                if let chunk, !chunk.isEmpty { return chunk }
             }
             return nil
         }
@@ -31,8 +35,10 @@ extension HTTPBody: AsyncSequence {
                 defer { self = iterator }
                 return try await iterator.next()
             }
-            while let chunk = try await arriving.next() {
-                if !chunk.isEmpty { return chunk }
+            while !isOver {
+                let chunk = try await arriving.next()
+                isOver = chunk == nil
+                if let chunk, !chunk.isEmpty { return chunk }
             }
             return nil
         }

@@ -57,6 +57,18 @@ struct ClosureBodyTests {
         #expect(await httpError { try await body.collect() }?.code == .bodyNotReplayable)
     }
 
+    @Test("the iterator that has come to the end stays there")
+    func end() async throws {
+        let body = body()
+        var iterator = body.makeAsyncIterator()
+        while try await iterator.next() != nil {}
+        for _ in 1...2 {
+            let (first, second) = (try await iterator.next(), try await iterator.next(isolation: nil))
+            #expect(first == nil && second == nil)
+        }
+        #expect(await httpError { try await body.collect() }?.code == .bodyNotReplayable)
+    }
+
     @Test("what isn't read to its end is given up once", arguments: [true, false])
     func close(isReleased: Bool) async throws {
         do {
