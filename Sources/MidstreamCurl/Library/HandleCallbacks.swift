@@ -15,8 +15,8 @@
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int
         /// Fills a buffer with more of the request's body; returns curl's result.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int
-        /// The fields after the request's body, a line for each.
-        func trailerLines() -> [String]
+        /// The fields after the request's body, a line that ends with 0 for each.
+        func trailerLines() -> [[CChar]]
         /// Called when a connection stands and the request is about to be sent; false stops it.
         func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool
         /// Called now and then after ``HandleCallbacks/installLook(on:)`` while the connection is the transfer's; for the last time when the

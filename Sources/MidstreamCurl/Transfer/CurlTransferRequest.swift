@@ -77,7 +77,19 @@
             if method != .post { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
 
-        func trailerLines() -> [String] { request.trailers?().map { "\($0.name): \($0.value)" } ?? [] }
+        func trailerLines() -> [[CChar]] {
+            var lines: [[CChar]] = []
+            RequestFields.forEach(in: request.trailers?() ?? [:]) { line, colon, kind in
+                // RFC 9110 §6.5.1.
+                guard kind != .framing else { return }
+                // Curl leaves out what has no space there.
+                var text = Array(line[...colon])
+                text.append(UInt8(ascii: " "))
+                text += line[(colon + 1)...]
+                lines.append(text.map { CChar(bitPattern: $0) } + [0])
+            }
+            return lines
+        }
 
         private func prepareFields(_ handle: EasyHandle, _ framing: RequestFraming) {
             let mediaType = framing.hasBody && !framing.hasContentType ? request.body.contentType : nil

@@ -126,7 +126,7 @@
         func receive(trailer line: UnsafeRawBufferPointer) -> Bool { reader.read(trailer: line) == nil }
         func receive(_ bytes: UnsafeRawBufferPointer) -> Int { bytes.count }
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int { 0 }
-        func trailerLines() -> [String] { [] }
+        func trailerLines() -> [[CChar]] { [] }
         func willSend(over ends: ConnectionEnds, localPort: Int32) -> Bool { true }
         func lookAtConnection() {}
     }
