@@ -194,6 +194,10 @@
             if let age = settings.longestAge { connection.limitOfAge = now + age }
             let first = dial.disown()
             switch connection {
+            case let connection as HTTP2Connection where pool.hasLeftHTTP2(dial.route):
+                // It was being made when the server asked for HTTP/1.1.
+                connection.end()
+                if let first { connectAnew(first) }
             case let connection as HTTP2Connection:
                 pool.add(connection)
                 guard let first else {

@@ -109,6 +109,9 @@
             !withoutHTTP2.isEmpty && withoutHTTP2[route].map { now < $0 } ?? false
         }
 
+        /// Whether a host has asked to be left alone with HTTP/2 for good.
+        func hasLeftHTTP2(_ route: Route) -> Bool { withoutHTTP2[route] == .max }
+
         // MARK: Connections without a transfer
 
         /// Takes the one that was used last and can be used.

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Foundation
     import Interception
     import MidstreamCore
     import MidstreamTransport
@@ -51,6 +52,40 @@
                 #expect(try await response.body.collect() == Array(HTTP2Server.later.utf8))
                 #expect(server.accepted == 2)
             }
+        }
+
+        /// HTTP_1_1_REQUIRED, while another connection is made since the first one has no room.
+        @Test func `A connection that was begun before the server wanted HTTP/1.1 isn't used for HTTP/2`() async throws {
+            let resolver = HoldingResolver(holding: 2)
+            defer { resolver.gate.open() }
+            let hasUpload = Gate()
+            let mayRefuse = DispatchSemaphore(value: 0)
+            defer { mayRefuse.signal() }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(resolver: resolver.addresses, httpVersions: .http2PriorKnowledge))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(HTTP2Frame.settings((3, 1))), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response("first", stream: first))
+                guard let upload = peer.nextRequest() else { return }
+                hasUpload.open()
+                mayRefuse.wait()
+                peer.write(HTTP2Frame.reset(13, stream: upload))
+                peer.connection.waitForEnd()
+            }
+            let url = "http://h.invalid:\(server.port)/"
+            _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            let upload = Task { try await transport.deliver(HTTPRequest(.put, url, body: .stream { chunks("abc") })) }
+            await hasUpload.wait()
+            let other = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            await resolver.gate.reached()
+            mayRefuse.signal()
+            let error = await #expect(throws: HTTPError.self) { _ = try await upload.value }
+            #expect(error?.code == .connectionLost)
+            resolver.gate.open()
+            let response = try await other.value
+            #expect(response.version == .http1_1)
+            #expect(response.body.bytes == Array(HTTP2Server.later.utf8))
+            #expect(server.accepted == 3)
         }
 
         @Test func `What is refused, and then lost, goes out once more`() async throws {
