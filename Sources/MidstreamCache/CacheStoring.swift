@@ -103,9 +103,10 @@ extension ResponseCache {
         target.expected = count
         target.length = total
         target.keepsParts = entry.head.hasStrongValidator
-        // More bytes of what is there already.
+        // More bytes of what is there already. What nobody checks stays a part, in the place of the other.
         if let old = fetched.miss.lookup.match, fetched.miss.lookup.isOwn, old.head.hasStrongValidator,
-            old.head.isSameVersion(as: response.headers), old.length == total
+            old.head.isSameVersion(as: response.headers), old.length == total,
+            !old.isWholeUnchecked(with: part, of: response)
         {
             target.entry = freshened(old, by: fetched)
         }

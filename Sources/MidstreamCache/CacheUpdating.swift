@@ -63,12 +63,13 @@ extension ResponseCache {
             entry: freshened(part.entry, by: fetched), asked: miss.lookup.key, offset: part.start,
             expected: wanted.upperBound - part.start, length: length, keepsParts: true,
             limit: max(0, options.maximumEntryBytes - part.entry.storedBytes))
-        let isKept = mayKeep(target.entry, fetched)
+        let isPart = miss.demand.range != nil
+        let isUnchecked = isPart && part.entry.isWholeUnchecked(with: part.start..<wanted.upperBound, of: fetched.response)
+        let isKept = !isUnchecked && mayKeep(target.entry, fetched)
         var rest = fetched.response.body
         if isKept { rest = await record(rest, target, fetched, sharing: nil).0 }
         let count = wanted.upperBound - wanted.lowerBound
         var body = HTTPBody.joined(beginning, rest, length: count, arriving: wanted.upperBound - part.start)
-        let isPart = miss.demand.range != nil
         if !isPart { body = try checked(body, by: miss.request.representationDigests ?? part.told, miss) }
         var response = made(
             isPart ? .partialContent : .ok, of: target.entry.head, body, miss.request, at: options.now()

@@ -89,3 +89,15 @@ extension StoredHead {
         return hasStrongDate && headers.values(.lastModified) == fields.values(.lastModified)
     }
 }
+
+extension CacheEntry {
+    /// Whether it and these bytes of an answer are a whole whose digest the server has named. Who has asked for a part can't check that.
+    func isWholeUnchecked(with range: Range<Int64>, of answer: HTTPResponse) -> Bool {
+        adding(range).isWhole && (head.fields.namesDigest || answer.headers.namesDigest)
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether they name the digest of the whole.
+    fileprivate var namesDigest: Bool { contains("Repr-Digest") || contains("Unencoded-Digest") }
+}

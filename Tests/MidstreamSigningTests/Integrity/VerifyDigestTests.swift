@@ -121,22 +121,25 @@ import Testing
         }
     }
 
-    @Test("What a cache joins of two parts is checked as a whole, and forgotten when it is another")
-    func joined() async throws {
-        let (cache, content) = (CacheInterceptor(), Self.content)
-        let stub = StubTransport { request in
+    /// A server whose first answer breaks off, so that a cache keeps four wrong bytes of it.
+    private static func breakingOff(for cache: CacheInterceptor) -> StubTransport {
+        StubTransport { request in
             var fields: HTTPHeaders = ["Cache-Control": "max-age=600", "ETag": "\"a\"", "Repr-Digest": Self.field()]
-            if request.headers[.range] == "bytes=4-" {
-                fields[.contentRange] = "bytes 4-\(content.count - 1)/\(content.count)"
-                return HTTPResponse(status: 206, headers: fields, body: .bytes(Array(content[4...])), request: request)
+            if request.headers[.range]?.hasPrefix("bytes=4-") == true {
+                fields[.contentRange] = "bytes 4-\(Self.content.count - 1)/\(Self.content.count)"
+                return HTTPResponse(status: 206, headers: fields, body: .bytes(Array(Self.content[4...])), request: request)
             }
-            fields[.contentLength] = "\(content.count)"
+            fields[.contentLength] = "\(Self.content.count)"
             let isFirst = cache.statistics.stored == 0
             let body =
-                isFirst ? ArrivingBody([[1, 2, 3, 4]], thenThrowing: HTTPError(.connectionLost)) : ArrivingBody([content])
+                isFirst ? ArrivingBody([[1, 2, 3, 4]], thenThrowing: HTTPError(.connectionLost)) : ArrivingBody([Self.content])
             return HTTPResponse(
-                status: 200, headers: fields, body: .incoming(body, length: Int64(content.count)), request: request)
+                status: 200, headers: fields, body: .incoming(body, length: Int64(Self.content.count)), request: request)
         }
+    }
+
+    /// A client of it that has got the first answer.
+    private func clientOfWrongPart(_ cache: CacheInterceptor, _ stub: StubTransport) async throws -> HTTPClient {
         let client = testClient(baseURL: server.url(), transport: stub) {
             cache
             VerifyDigest()
@@ -144,10 +147,31 @@ import Testing
         let cut = try await client.stream(HTTPRequest("/")).body
         #expect(await httpError { try await cut.collect() }?.code == .connectionLost)
         await eventually { cache.statistics.stored == 1 }
+        return client
+    }
+
+    @Test("What a cache joins of two parts is checked as a whole, and forgotten when it is another")
+    func joined() async throws {
+        let cache = CacheInterceptor()
+        let stub = Self.breakingOff(for: cache)
+        let client = try await clientOfWrongPart(cache, stub)
         #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .digestMismatch)
         let whole = try await client.send(HTTPRequest("/"))
-        #expect(whole.body.bytes == content && whole.cacheStatus?.isHit == false)
+        #expect(whole.body.bytes == Self.content && whole.cacheStatus?.isHit == false)
         #expect(stub.requests.map { $0.headers[.range] } == [nil, "bytes=4-", nil])
+    }
+
+    @Test(
+        "What the answer to a request for a part completes isn't given out unchecked as a whole",
+        arguments: [["Range": "bytes=0-"], ["Range": "bytes=4-"], ["Range": "bytes=4-", "If-Range": "\"a\""]] as [HTTPHeaders])
+    func completedByPart(fields: HTTPHeaders) async throws {
+        let cache = CacheInterceptor()
+        let client = try await clientOfWrongPart(cache, Self.breakingOff(for: cache))
+        #expect(try await client.send(HTTPRequest("/", headers: fields)).status == .partialContent)
+        // Where the wrong bytes are still there they are found to be wrong.
+        let first = try? await client.send(HTTPRequest("/"))
+        #expect(first?.cacheStatus?.isHit != true)
+        #expect(try await client.send(HTTPRequest("/")).body.bytes == Self.content)
     }
 
     @Test("Where nothing comes, nothing is checked")
