@@ -59,25 +59,20 @@ extension ResponseCache {
         guard let length = part.entry.length,
             let beginning = await body(of: part.entry, wanted.lowerBound..<part.start, miss.request, miss.clock)
         else { return nil }
-        let target = Recording.Target(
-            entry: freshened(part.entry, by: fetched), asked: miss.lookup.key, offset: part.start,
-            expected: wanted.upperBound - part.start, length: length, keepsParts: true,
-            limit: max(0, options.maximumEntryBytes - part.entry.storedBytes))
+        let entry = freshened(part.entry, by: fetched)
         let isPart = miss.demand.range != nil
         let isUnchecked = isPart && part.entry.isWholeUnchecked(with: part.start..<wanted.upperBound, of: fetched.response)
-        let isKept = !isUnchecked && mayKeep(target.entry, fetched)
-        var rest = fetched.response.body
-        if isKept { rest = await record(rest, target, fetched, sharing: nil).0 }
-        let count = wanted.upperBound - wanted.lowerBound
-        var body = HTTPBody.joined(beginning, rest, length: count, arriving: wanted.upperBound - part.start)
-        if !isPart { body = try checked(body, by: miss.request.representationDigests ?? part.told, miss) }
+        let isKept = !isUnchecked && mayKeep(entry, fetched)
+        let told = isPart ? [] : (miss.request.representationDigests ?? part.told).all
+        var body = await joined(beginning, part, wanted, fetched, storing: isKept && told.isEmpty ? entry : nil)
+        if !told.isEmpty { body = try await checked(body, by: told, fetched, storing: isKept ? entry : nil) }
         var response = made(
-            isPart ? .partialContent : .ok, of: target.entry.head, body, miss.request, at: options.now()
+            isPart ? .partialContent : .ok, of: entry.head, body, miss.request, at: options.now()
         ) { fields in
-            if isPart { StoredFields.describe(wanted, of: length, in: &fields) } else { fields[.contentLength] = "\(count)" }
+            if isPart { StoredFields.describe(wanted, of: length, in: &fields) } else { fields[.contentLength] = "\(length)" }
         }
         takeOver(fetched.response, into: &response)
-        var status = CacheStatus(forward: .partial, ttl: ttl(of: target.entry.head))
+        var status = CacheStatus(forward: .partial, ttl: ttl(of: entry.head))
         status.forwardStatus = .partialContent
         status.isStored = isKept
         miss.request.record(.cacheOutcome(status, "a part is stored; the server gave the rest"))
@@ -85,12 +80,39 @@ extension ResponseCache {
         return response
     }
 
+    /// The stored bytes, and then those that are arriving.
+    ///
+    /// - Parameter entry: The entry that these are added to while they are read; nil: none is.
+    nonisolated(nonsending) private func joined(
+        _ beginning: HTTPBody, _ part: MissingPart, _ wanted: Range<Int64>, _ fetched: FetchedResponse, storing entry: CacheEntry?
+    ) async -> HTTPBody {
+        let count = wanted.upperBound - part.start
+        var rest = fetched.response.body
+        if let entry {
+            let target = Recording.Target(
+                entry: entry, asked: fetched.miss.lookup.key, offset: part.start, expected: count, length: entry.length,
+                keepsParts: true, limit: max(0, options.maximumEntryBytes - entry.storedBytes))
+            rest = await record(rest, target, fetched, sharing: nil).0
+        }
+        return .joined(beginning, rest, length: wanted.upperBound - wanted.lowerBound, arriving: count)
+    }
+
     /// A body joined of parts, checked against the digests of the whole, by which nobody could check the parts. What is stored is forgotten
     /// before the reader learns that it is another.
-    private func checked(_ joined: HTTPBody, by told: RepresentationDigests, _ miss: CacheMiss) throws -> HTTPBody {
-        let body = try told.all.reduce(joined) { try $0.checked(against: $1, toldBy: "the server") }
+    ///
+    /// - Parameter entry: The entry of the parts. When all has been found right, and not before, a new one takes its place; nil: none does.
+    nonisolated(nonsending) private func checked(
+        _ joined: HTTPBody, by told: [ExpectedDigest], _ fetched: FetchedResponse, storing entry: CacheEntry?
+    ) async throws -> HTTPBody {
+        let body = try told.reduce(joined) { try $0.checked(against: $1, toldBy: "the server") }
         guard let source = body.incoming else { return body }
-        let (url, clock) = (miss.lookup.key.url, miss.clock)
-        return .incoming(DoubtfulBody(source) { await self.forget(url, on: clock) }, length: joined.length)
+        let (key, clock) = (fetched.miss.lookup.key, fetched.miss.clock)
+        let doubtful = HTTPBody.incoming(
+            DoubtfulBody(source) { await self.forget(key.url, on: clock) }, length: joined.length)
+        guard let entry else { return doubtful }
+        let target = Recording.Target(
+            entry: CacheEntry(key: entry.key, head: entry.head), asked: key, expected: joined.length, length: joined.length,
+            keepsParts: true, present: entry.storedBytes, limit: options.maximumEntryBytes)
+        return await record(doubtful, target, fetched, sharing: nil).0
     }
 }

@@ -19,6 +19,8 @@ final class Recording: Sendable {
         var length: Int64?
         /// Whether what was cut off is worth keeping: what is missing can be fetched without mixing two versions.
         var keepsParts = false
+        /// How many bytes are there in another entry, whose place fewer don't take.
+        var present: Int64 = 0
         /// How many bytes are written at most.
         var limit: Int64
 
@@ -40,7 +42,7 @@ final class Recording: Sendable {
                 return entry.adding(range, of: length ?? range.upperBound)
             }
             // Bytes that are all there without their end having come may yet be refused at it.
-            guard keepsParts, written > 0, let length, let expected, written < expected else { return nil }
+            guard keepsParts, written > present, let length, let expected, written < expected else { return nil }
             return entry.adding(range, of: length)
         }
     }

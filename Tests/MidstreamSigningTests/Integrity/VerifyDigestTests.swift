@@ -161,6 +161,24 @@ import Testing
         #expect(stub.requests.map { $0.headers[.range] } == [nil, "bytes=4-", nil])
     }
 
+    @Test("What a cache joins of two parts is nobody's before it has been checked")
+    func joinedUnread() async throws {
+        let cache = CacheInterceptor()
+        let stub = Self.breakingOff(for: cache)
+        let client = try await clientOfWrongPart(cache, stub)
+        var configuration = HTTPClient.Configuration()
+        // For what the server sends, but not for all.
+        configuration.maximumBufferedBody = Self.content.count - 1
+        let other = testClient(baseURL: server.url(), configuration: configuration, transport: stub) {
+            cache
+            VerifyDigest()
+        }
+        #expect(await httpError { try await other.send(HTTPRequest("/")) }?.code == .bodyTooLarge)
+        let response = try await client.stream(HTTPRequest("/"))
+        #expect(response.cacheStatus?.isHit == false)
+        #expect(await httpError { try await response.body.collect() }?.code == .digestMismatch)
+    }
+
     @Test(
         "What the answer to a request for a part completes isn't given out unchecked as a whole",
         arguments: [["Range": "bytes=0-"], ["Range": "bytes=4-"], ["Range": "bytes=4-", "If-Range": "\"a\""]] as [HTTPHeaders])
