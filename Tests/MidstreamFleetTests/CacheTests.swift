@@ -158,6 +158,25 @@
             for name in names { #expect(try await server.command(["PTTL", name]).number ?? 0 > 120_000) }
         }
 
+        @Test("gives out nothing of an earlier version that is valid by what isn't there", arguments: 0..<3)
+        func missingStamps(place: Int) async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let fleet = try server.fleet()
+            let client = Self.client(fleet, sends, length: 100)
+            let request = HTTPRequest("https://h.test/a")
+            for _ in 0..<2 { _ = try await client.send(request) }
+            #expect(sends.withLock { $0 } == 1)
+            let keys = fleet.core.names.responses(CacheKey(url: "https://h.test/a"))
+            try await server.command(["DEL", keys.stamps[place]])
+            var stamps: [String] = []
+            for name in keys.stamps { stamps.append(try await server.command(["GET", name]).string ?? "") }
+            #expect(stamps.filter(\.isEmpty).count == 1)
+            try await server.command(["HSET", keys.responses, "s", stamps.joined(separator: " ")])
+            _ = try await client.send(request)
+            #expect(sends.withLock { $0 } == 2)
+        }
+
         @Test("keeps the newest variants of a URL")
         func variants() async throws {
             let server = try await RedisServer()

@@ -194,11 +194,13 @@ enum StoreScript: CaseIterable, Sendable {
 
         """
 
-    /// What those of responses begin with: the stamps, in all, and those by which the responses that are there are valid.
+    /// What those of responses begin with: the stamps, in all, and those by which the responses that are there are valid. While one is
+    /// missing none is: earlier versions have stored without.
     private static let stamps = """
         local s = {}
         for n = 2, #KEYS do s[n - 1] = redis.call('GET', KEYS[n]) or '' end
         local is, old = table.concat(s, ' '), redis.call('HGET', KEYS[1], 's')
+        for n = 1, #s do if s[n] == '' then old = false end end
         local function prolong(name, life)
           if redis.call('PTTL', name) < tonumber(life) then redis.call('PEXPIRE', name, life) end
         end
