@@ -229,6 +229,32 @@
             }
         }
 
+        @Test("keeps what becomes no response for an hour at most", arguments: [false, true])
+        func abandoned(isKept: Bool) async throws {
+            let server = try await RedisServer()
+            let fleet = try server.fleet()
+            let key = CacheKey(url: "https://h.test/a")
+            let request = HTTPRequest("https://h.test/a")
+            let response = HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=31536000"], request: request)
+            let entry = CacheEntry(of: response, to: request, key: key, length: 300_000)
+            let writer = try await fleet.cache().writer(for: entry, at: 0)
+            try await writer.write([UInt8](repeating: 1, count: 300_000))
+            if isKept {
+                #expect(try await writer.commit(entry.adding(0..<300_000)) { true })
+            } else {
+                await writer.abandon()
+            }
+            func pieces() async throws -> [String] {
+                try await server.command(["KEYS", "*:b:*"]).elements?.compactMap(\.string) ?? []
+            }
+            let count = isKept ? 2 : 1
+            await eventually { (try? await pieces().count) == count }
+            for name in try await pieces() + fleet.core.names.responses(key).stamps {
+                let left = try await server.command(["PTTL", name]).number ?? -1
+                #expect(left > 0 && (left <= 3_600_000) == !isKept, "\(name)")
+            }
+        }
+
         @Test("keeps nothing readable, nor anything for ever")
         func secrets() async throws {
             let server = try await RedisServer()

@@ -12,6 +12,8 @@ struct FleetCacheStore: CacheStore {
     static let pieceLength = 256 << 10
     /// How long an entry may be kept after it is stale.
     static let longestStale = 7.0 * 86_400
+    /// How long the bytes of a body that is arriving are kept, and what it is going to be valid by. What comes of them is prolonged.
+    private static let arrivalLife = Duration.seconds(3600)
 
     let core: FleetCore
     let maximumBody: Int
@@ -76,8 +78,9 @@ struct FleetCacheStore: CacheStore {
     }
 
     func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
-        let (entries, stamps) = try await found(entry.key, toKeep: entry.life)
-        return FleetCacheWriter(self, entry, at: offset, among: entries, stamps)
+        let life = min(entry.life, Self.arrivalLife)
+        let (entries, stamps) = try await found(entry.key, toKeep: life)
+        return FleetCacheWriter(self, entry, at: offset, among: entries, stamps, life: life)
     }
 
     func update(_ entry: CacheEntry) async throws -> Bool {

@@ -21,15 +21,16 @@ final class FleetCacheWriter: CacheWriter {
     private let stamps: [String]
     private let state: Locked<State>
 
+    /// - Parameter life: How long the pieces are kept until there is a head.
     init(
         _ store: FleetCacheStore, _ entry: CacheEntry, at offset: Int64,
-        among present: [FleetCacheStore.Found], _ stamps: [String]
+        among present: [FleetCacheStore.Found], _ stamps: [String], life: Duration
     ) {
         self.store = store
         self.present = present
         self.stamps = stamps
         start = offset
-        life = entry.life
+        self.life = life
         state = Locked(State(place: offset))
     }
 
