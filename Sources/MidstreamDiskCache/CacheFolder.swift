@@ -6,8 +6,14 @@ internal import Platform
 /// The files of a cache on disk: a database, and a file for each body that is too large for it. Only its user may read them.
 struct CacheFolder: Sendable {
     let path: String
+    /// Made once, since each query looks whether it is still the same file.
+    let database: String
 
-    var database: String { "\(path)/cache.sqlite" }
+    init(path: String) {
+        self.path = path
+        database = "\(path)/cache.sqlite"
+    }
+
     private var bodies: String { "\(path)/bodies" }
 
     func body(_ id: UInt64) -> String { "\(bodies)/\(String(id, radix: 16))" }

@@ -159,8 +159,10 @@ public final class DiskCacheStore: CacheStore {
 
     private func answerNow<Value>(_ question: (EntryTable) throws -> Value) -> Value? {
         // Failures are handled on the queue, where there is time.
-        state.withLockIfFree { state in
-            state.table.flatMap { table in try? table.withoutWaiting { try question(table) } }
+        state.withLockIfFree { state -> Value? in
+            // There another one is opened, too.
+            guard let table = state.table, table.isCurrent else { return nil }
+            return try? table.withoutWaiting { try question(table) }
         } ?? nil
     }
 

@@ -34,9 +34,14 @@ struct DamageTests {
         let (first, second) = (DiskCacheStore(folder.url), DiskCacheStore(folder.url))
         let salt = try await first.salt()
         #expect(try await second.salt() == salt)
+        let key = CacheKey(url: "http://h.test/1000")
+        _ = try await client(first) { sized($0) }.send(HTTPRequest(key.url))
+        #expect(try await second.entries(for: key).count == 1)
         await #expect(throws: DatabaseError.self) {
             try await first.perform { (_) -> Void in throw DatabaseError(code: 11, description: "damaged") }
         }
+        // Nobody removes any more what the one that was put aside has.
+        #expect((try? await second.entries(for: key))?.isEmpty != false)
         // It is opened once a second at most.
         for store in [first, second] { await eventually { (try? await store.bytes) != nil } }
         let other = try await first.salt()
