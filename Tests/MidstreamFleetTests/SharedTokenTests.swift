@@ -41,6 +41,19 @@ struct SharedTokenTests {
         return (issuer, b, refreshed)
     }
 
+    @Test("has no news in the removals of a cache, which come the same way")
+    func removals() {
+        let core = member()
+        let (heard, names) = (core.newsHeard, core.names)
+        for name in [names.url("https://h.test/a"), names.origin("https://h.test"), names.everything] {
+            core.hear(names.news, [name])
+        }
+        #expect(core.newsHeard == heard)
+        core.hear(names.news, [names.token("t")])
+        core.hear(names.news, nil)
+        #expect(core.newsHeard == heard + 2)
+    }
+
     @Test("isn't read from a record with a number that can't be counted up", arguments: [-1, 1 << 53, Int64.max])
     func numbers(number: Int64) {
         for place in [0, 1, 4] {

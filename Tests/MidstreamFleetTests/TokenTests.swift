@@ -327,9 +327,9 @@
             let clock = ContinuousClock()
             let store = ModelLink(ModelStore(clock)) { .isLost }
             let core = FleetCore(name: "f", key: testKey, member: "m", clock: clock, store: store)
-            let heard = core.newsHeard
-            core.hear(core.names.news, ["t"])
-            await core.news(of: "t", since: heard, within: .seconds(3_600))
+            let (heard, token) = (core.newsHeard, core.names.token("t"))
+            core.hear(core.names.news, [token])
+            await core.news(of: token, since: heard, within: .seconds(3_600))
         }
 
         @Test("is nowhere to be read in what Redis is sent")

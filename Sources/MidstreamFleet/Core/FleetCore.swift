@@ -106,12 +106,15 @@ final class FleetCore: Sendable {
 
 extension FleetCore: RedisListener {
     func hear(_ channel: String, _ content: [String]?) {
+        // Its own removals come back to the member as well. What it fetches meanwhile isn't stored then, which costs another request at most.
+        near.forget(content)
         guard channel == names.news else {
             // A server that was emptied has forgotten the tokens, too.
             if content == nil { offerTokens() }
-            return near.forget(content)
+            return
         }
-        near.forget(content)
+        // Removals are heard here as well, and are nothing to wait for.
+        guard content?.contains(where: names.isToken) != false else { return }
         let listeners = state.withLock { state in
             state.heard += 1
             return state.listeners

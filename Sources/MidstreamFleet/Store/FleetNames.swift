@@ -17,7 +17,9 @@ struct FleetNames: Sendable {
     var news: String { prefix + "news:v1" }
 
     /// Not hashed with the key: members must agree about tokens while the key is replaced.
-    func token(_ name: String) -> String { prefix + "t:\(Self.hash(name)):v1" }
+    func token(_ name: String) -> String { tokens + "\(Self.hash(name)):v1" }
+    func isToken(_ name: String) -> Bool { name.hasPrefix(tokens) }
+    private var tokens: String { prefix + "t:" }
     func lock(ofToken token: String) -> String { token + ":lock" }
     func quota(_ name: String, _ key: String) -> String { prefix + "q:\(Self.hash("\(name.utf8.count) \(name)\(key)")):v1" }
 
