@@ -35,8 +35,8 @@ extension ResponseCache {
         }
         switch share {
         case .own(let response): return response
-        case .shared(let head, let body, let news):
-            if let response = answer(miss, head, body, news) { return response }
+        case .shared(let head, let body):
+            if let response = answer(miss, head, body, of: fetch) { return response }
         case .nothing: break
         }
         return try await fetchAlone(miss, next)
@@ -94,8 +94,8 @@ extension ResponseCache {
             return try await staleResponse(insteadOf: error, miss)
         }
         switch ending {
-        case .share(.shared(let head, let body, let news)):
-            if let response = answer(miss, head, body, news) { return response }
+        case .share(.shared(let head, let body)):
+            if let response = answer(miss, head, body, of: fetch) { return response }
         case .share: break
         case .leads:
             miss.request.note("waited for another's answer, which didn't come")
@@ -127,10 +127,8 @@ extension ResponseCache {
     }
 
     /// The response that another's fetch gives, if it fits the request.
-    ///
-    /// - Parameter news: The fields as they came, if nobody else has seen them.
     @inline(never)
-    private func answer(_ miss: CacheMiss, _ head: StoredHead, _ body: HTTPBody, _ news: HTTPHeaders?) -> HTTPResponse? {
+    private func answer(_ miss: CacheMiss, _ head: StoredHead, _ body: HTTPBody, of fetch: SharedFetch) -> HTTPResponse? {
         let (request, now) = (miss.request, options.now())
         guard head.selecting.match(request.headers, response: head.fields, fingerprint: miss.lookup.fingerprint),
             rules.reuse(head, for: miss.demand, at: now).isFresh
@@ -140,7 +138,7 @@ extension ResponseCache {
         }
         count { $0.collapsed += 1 }
         var response = made(head.status, of: head, body, request, at: now)
-        if var news {
+        if var news = fetch.takeNews() {
             // What isn't kept was for the one who asked.
             news.removeAll { !head.fields.contains($0) }
             response.confirmation = news

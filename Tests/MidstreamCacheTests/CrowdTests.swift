@@ -96,6 +96,31 @@ struct CrowdTests {
         #expect(bench.sent == 1 && jar.cookies.map(\.value) == ["1"])
     }
 
+    @Test("those cookies aren't lost with one who can't use the response")
+    func cookiesForOthers() async throws {
+        let (gate, jar) = (Gate(), CookieJar())
+        let bench = CacheBench(options: { $0.partition = { _ in nil } }, [CookieInterceptor(jar)]) { request in
+            await gate.wait()
+            let language = request.headers["Accept-Language"] ?? ""
+            return HTTPResponse(
+                status: 200,
+                headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language", "Set-Cookie": "\(language)=1"],
+                body: .text("x"), request: request)
+        }
+        let leader = Task { try await bench.get(CacheBench.url, ["Accept-Language": "de"]) }
+        await gate.reached()
+        var callers: [Task<HTTPResponse, any Error>] = []
+        for language in ["en", "de"] {
+            callers.append(Task { try await bench.get(CacheBench.url, ["Accept-Language": language]) })
+            await eventually { bench.cache.waiting(for: CacheBench.url) == callers.count + 1 }
+        }
+        leader.cancel()
+        await #expect(throws: CancellationError.self) { try await leader.value }
+        gate.open()
+        for caller in callers { #expect(try await caller.value.text == "x") }
+        #expect(bench.sent == 2 && Set(jar.cookies.map(\.name)) == ["de", "en"])
+    }
+
     /// A request whose caller finds fault with any response.
     private static var refusing: HTTPRequest {
         var request = HTTPRequest(CacheBench.url)

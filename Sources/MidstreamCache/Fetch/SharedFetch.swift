@@ -31,8 +31,8 @@ final class SharedFetch: TimerListener {
     enum Share: Sendable {
         /// The response to its own request.
         case own(HTTPResponse)
-        /// A share of what may be another's response, and, for one of those who get it where that one has left, the fields as they came.
-        case shared(StoredHead, HTTPBody, news: HTTPHeaders? = nil)
+        /// A share of what may be another's response.
+        case shared(StoredHead, HTTPBody)
         /// It sends a request for itself.
         case nothing
     }
@@ -69,6 +69,8 @@ final class SharedFetch: TimerListener {
         /// Runs while there are followers.
         var timer: (on: ClockTimer, patience: Duration, entry: ClockTimer.Entry)?
         var landed: SharedResponse?
+        /// The fields as they came, which nobody has seen: the caller whose request was answered had left.
+        var news: HTTPHeaders?
         var isOver = false
 
         mutating func ticket() -> Int {
@@ -216,30 +218,28 @@ final class SharedFetch: TimerListener {
     }
 
     private func land(_ outcome: Outcome, of ticket: Int) {
-        let (leader, followers, others, timer) = state.withLock { state in
+        let (leader, followers, others, timer, answersAll) = state.withLock { state in
             let leader = state.takeAttempt(ticket)
             var followers = state.takeFollowers()
             var others = ShortList<Attempt>()
-            if !state.isOver, let shared = outcome.shared {
+            let answersAll = !state.isOver && outcome.shared != nil
+            if answersAll, let shared = outcome.shared {
                 state.landed = shared
                 (others, state.attempts) = (state.attempts, ShortList())
                 if !others.isEmpty { followers += others.compactMap(\.wait) }
             }
             state.isOver = true
-            return (leader, followers, others, state.takeTimer())
+            return (leader, followers, others, state.takeTimer(), answersAll)
         }
         timer?.cancel()
         table.answered(self, outcome.shared)
         // Each of them reads the body by itself, which ends with its last reader.
         let shares = followers.map { _ in takeShare() }
-        var news: HTTPHeaders?
         if leader?.resume(.success(.share(.own(outcome.response)))) != true {
-            news = outcome.response.receivedHeaders
+            if answersAll { state.withLock { $0.news = outcome.response.receivedHeaders } }
             outcome.response.body.close()
         }
-        for (follower, share) in zip(followers, shares) {
-            if hand(share, news, to: follower) { news = nil }
-        }
+        for (follower, share) in zip(followers, shares) { hand(share, to: follower) }
         for attempt in others { attempt.task?.cancel() }
     }
 
@@ -256,13 +256,12 @@ final class SharedFetch: TimerListener {
         for follower in followers { follower.resume(.failure(error)) }
     }
 
-    /// - Returns: Whether that one still waited for it.
-    private func hand(_ share: Share, _ news: HTTPHeaders?, to wait: Wait) -> Bool {
-        guard case .shared(let head, let body, _) = share else { return wait.resume(.success(.share(share))) }
-        let isTaken = wait.resume(.success(.share(.shared(head, body, news: news))))
-        if !isTaken { body.close() }
-        return isTaken
+    private func hand(_ share: Share, to wait: Wait) {
+        if !wait.resume(.success(.share(share))), case .shared(_, let body) = share { body.close() }
     }
+
+    /// The fields as they came, if nobody has seen them, for one whom the response answers.
+    func takeNews() -> HTTPHeaders? { state.withLock { $0.news.take() } }
 
     /// A share of the response that has come.
     private func takeShare() -> Share {
