@@ -49,6 +49,30 @@ struct DamageTests {
         #expect(try await second.salt() == other)
     }
 
+    @Test("who finds a damage late puts nothing new aside")
+    func foundLate() throws {
+        let folder = CacheFolder(path: folder.url.path)
+        try folder.prepare()
+        let damaged = folder.currentDatabase
+        folder.putAside(damaged)
+        try folder.prepare()
+        let new = folder.currentDatabase
+        folder.putAside(damaged)
+        #expect(new != nil && new != damaged && folder.currentDatabase == new)
+    }
+
+    @Test("a folder that somebody has deleted is begun anew by all who share it")
+    func deletedFolder() async throws {
+        let (first, second) = (DiskCacheStore(folder.url), DiskCacheStore(folder.url))
+        let salt = try await first.salt()
+        try FileManager.default.removeItem(at: folder.url)
+        let other = try await second.salt()
+        #expect(other != salt)
+        // It is opened once a second at most.
+        await eventually { (try? await first.salt()) != nil }
+        #expect(try await first.salt() == other)
+    }
+
     @Test("only the cache's own files are put aside, inside its folder")
     func foreignFiles() async throws {
         let request = HTTPRequest("http://h.test/1000")
