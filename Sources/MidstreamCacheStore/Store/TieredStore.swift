@@ -19,8 +19,8 @@ public struct TieredStore: CacheStore {
 
     private struct Known {
         package var ids: [CacheKey: (ids: Set<UInt64>, end: ContinuousClock.Instant?)] = [:]
-        /// Who is reading the far store's entries of a key, since nothing of it was stored or removed. What others have read isn't known for
-        /// certain.
+        /// The readings of the far store under way, by key, that have begun since something of it was last stored or removed. What earlier
+        /// ones bring may be out of date.
         private var lookups: [CacheKey: (number: Int, count: Int)] = [:]
         private var lastLookup = 0
 

@@ -9,7 +9,8 @@ extension HTTPResponse {
         set { context[FromCacheKey.self] = newValue }
     }
 
-    /// The fields of the answer by which the server has confirmed or completed what was stored, or failed to; nil: there was none.
+    /// The fields of the answer by which the server has confirmed or completed what was stored, or failed to, or of one whose own caller has
+    /// left; nil: there was none.
     package var confirmation: HTTPHeaders? {
         get { context[ConfirmationKey.self] }
         set { context[ConfirmationKey.self] = newValue }
