@@ -104,11 +104,9 @@ extension ResponseCache {
     nonisolated(nonsending) private func checked(
         _ joined: HTTPBody, by told: [ExpectedDigest], _ fetched: FetchedResponse, storing entry: CacheEntry?
     ) async throws -> HTTPBody {
-        let body = try told.reduce(joined) { try $0.checked(against: $1, toldBy: "the server") }
-        guard let source = body.incoming else { return body }
         let (key, clock) = (fetched.miss.lookup.key, fetched.miss.clock)
-        let doubtful = HTTPBody.incoming(
-            DoubtfulBody(source) { await self.forget(key.url, on: clock) }, length: joined.length)
+        let doubtful = try told.reduce(joined) { try $0.checked(against: $1, toldBy: "the server") }
+            .forgotten { await self.forget(key.url, on: clock) }
         guard let entry else { return doubtful }
         let target = Recording.Target(
             entry: CacheEntry(key: entry.key, head: entry.head), asked: key, expected: joined.length, length: joined.length,

@@ -43,30 +43,23 @@ extension HTTPBody {
             arriving.close()
         }
     }
-}
 
-/// A body of which nobody knows before its end whether it is what the server has named.
-final class DoubtfulBody: IncomingBody {
-    private let source: any IncomingBody
-    private let forget: @Sendable () async -> Void
-
-    /// - Parameter forget: Waited for before the reader learns that the body is another.
-    init(_ source: any IncomingBody, forget: @escaping @Sendable () async -> Void) {
-        self.source = source
-        self.forget = forget
-    }
-
-    func next() async throws -> [UInt8]? {
-        do {
-            return try await source.next()
-        } catch let error as HTTPError where error.code == .digestMismatch {
-            await forget()
-            throw error
+    /// The same body, which is forgotten before its reader learns that it isn't what the server has named.
+    func forgotten(by forget: @escaping @Sendable () async -> Void) -> HTTPBody {
+        let chunks = ChunkReader(self)
+        return .incoming(length: length) {
+            do {
+                return try await chunks.next()
+            } catch let error as HTTPError where error.code == .digestMismatch {
+                await forget()
+                throw error
+            }
+        } trailers: {
+            incoming?.trailers
+        } metrics: {
+            incoming?.metrics
+        } close: {
+            close()
         }
     }
-
-    func close() { source.close() }
-    var isSpent: Bool { source.isSpent }
-    var trailers: HTTPHeaders? { source.trailers }
-    var metrics: TransportMetrics? { source.metrics }
 }

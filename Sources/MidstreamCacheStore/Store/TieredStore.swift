@@ -18,46 +18,34 @@ public struct TieredStore: CacheStore {
     public let removals = CacheRemovals()
 
     private struct Known {
-        package var ids: [CacheKey: (ids: Set<UInt64>, end: ContinuousClock.Instant?)] = [:]
-        /// The readings of the far store under way, by key, that have begun since something of it was last stored or removed. What earlier
+        var ids: [CacheKey: (ids: Set<UInt64>, end: ContinuousClock.Instant?)] = [:]
+        /// The lookups in the far store under way, by key, that have begun since something of it was last stored or removed. What earlier
         /// ones bring may be out of date.
-        private var lookups: [CacheKey: (number: Int, count: Int)] = [:]
+        private var lookups: [CacheKey: Set<Int>] = [:]
         private var lastLookup = 0
 
-        package init() {}
-
         /// - Returns: The number that ends the lookup.
-        package mutating func beginLookup(of key: CacheKey) -> Int {
-            if let present = lookups[key] {
-                lookups[key]?.count += 1
-                return present.number
-            }
+        mutating func beginLookup(of key: CacheKey) -> Int {
             lastLookup += 1
-            lookups[key] = (number: lastLookup, count: 1)
+            lookups[key, default: []].insert(lastLookup)
             return lastLookup
         }
 
         /// - Returns: Whether what was read is what the far store has.
-        package mutating func endLookup(_ number: Int, of key: CacheKey) -> Bool {
-            guard let present = lookups[key], present.number == number else { return false }
-            if present.count > 1 { lookups[key]?.count -= 1 } else { lookups[key] = nil }
-            return true
+        mutating func endLookup(_ number: Int, of key: CacheKey) -> Bool {
+            let isCurrent = lookups[key]?.remove(number) != nil
+            if lookups[key]?.isEmpty == true { lookups[key] = nil }
+            return isCurrent
         }
 
-        package mutating func forget(_ key: CacheKey) {
-            ids[key] = nil
-            lookups[key] = nil
-        }
+        mutating func forget(_ key: CacheKey) { (ids[key], lookups[key]) = (nil, nil) }
 
-        package mutating func forget(url: String) {
+        mutating func forget(url: String) {
             ids = ids.filter { $0.key.url != url }
             lookups = lookups.filter { $0.key.url != url }
         }
 
-        package mutating func forgetAll() {
-            ids = [:]
-            lookups = [:]
-        }
+        mutating func forgetAll() { (ids, lookups) = ([:], [:]) }
     }
 
     /// Makes a store of two.

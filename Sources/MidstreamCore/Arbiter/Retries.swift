@@ -28,14 +28,16 @@ struct Retries {
 
     /// Whether interceptors behind the arbiter have allowed retries in an attempt.
     @inline(never)
-    func areAllowed(by outcome: Outcome) -> Bool {
-        guard outcome.request?.id == original.id else { return false }
-        return outcome.request?.limits.maxRetries ?? 0 > 0
+    func areAllowed(by outcome: Outcome) -> Bool { limits(of: outcome)?.maxRetries ?? 0 > 0 }
+
+    /// Those of the request as it was when the attempt ended.
+    private func limits(of outcome: Outcome) -> RequestLimits? {
+        outcome.request?.id == original.id ? outcome.request?.limits : nil
     }
 
     /// Takes over what interceptors behind the arbiter have set in the last attempt.
     mutating func adopt(limitsOf outcome: Outcome) {
-        guard let limits = outcome.request?.limits, outcome.request?.id == original.id else { return }
+        guard let limits = limits(of: outcome) else { return }
         if limits.maxRetries != original.limits.maxRetries, let most = limits.maxRetries { maximum = max(0, most) }
         if limits.deadline != original.limits.deadline, let due = limits.deadline {
             deadline = min(due.wholeNanoseconds, deadline)
