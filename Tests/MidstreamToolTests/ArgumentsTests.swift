@@ -31,6 +31,22 @@ struct ArgumentsTests {
     }
 }
 
+@Suite("A URL on the command line")
+struct TypedURLTests {
+    @Test(
+        "is meant to be asked without TLS if its host is this machine, and no other",
+        arguments: [
+            ("localhost", "http://localhost"), ("LOCALHOST:8080/a", "http://LOCALHOST:8080/a"),
+            (":8080/a", "http://localhost:8080/a"),
+            ("ann:pw@localhost:8080", "http://ann:pw@localhost:8080"), ("localhost?a@b.test", "http://localhost?a@b.test"),
+            ("127.0.0.1:80", "http://127.0.0.1:80"), ("127.1", "http://127.1"), ("[::1]:80/a", "http://[::1]:80/a"),
+            ("localhostess.com", "https://localhostess.com"), ("localhost.example.com", "https://localhost.example.com"),
+            ("localhost:pw@example.com", "https://localhost:pw@example.com"), ("127.example.com", "https://127.example.com"),
+            ("127.0.0.1@example.com", "https://127.0.0.1@example.com"), ("[::1].example.com", "https://[::1].example.com"),
+        ])
+    func host(word: String, url: String) throws { #expect(try Arguments([word]).url == url) }
+}
+
 @Suite("The URL of a socket on the command line")
 struct SocketURLTests {
     @Test(

@@ -212,13 +212,18 @@ struct Arguments {
     private mutating func take(url word: String) throws {
         guard !word.isEmpty else { throw UsageError("the URL is empty") }
         // What people type has no scheme; a host on this machine rarely speaks TLS.
-        let isLocal = word.hasPrefix("localhost") || word.hasPrefix("127.") || word.hasPrefix("[::1]") || word.hasPrefix(":")
-        let host = word.hasPrefix(":") ? "localhost\(word)" : word
-        url = word.contains("://") ? word : (isLocal ? "http://" : "https://") + host
+        let text = word.hasPrefix(":") ? "localhost\(word)" : word
+        url = text.contains("://") ? text : (Self.isLocal(text) ? "http://" : "https://") + text
         // So that `--curl` shows a ws URL.
         let scheme = url.prefix { $0 != ":" }.lowercased()
         let socketScheme = ["http": "ws", "https": "wss"][scheme]
         if isSocket, let socketScheme { url = socketScheme + url.dropFirst(scheme.count) }
+    }
+
+    /// Whether the host of a URL without scheme is this machine, by its name or its address.
+    private static func isLocal(_ url: String) -> Bool {
+        let host = URLText("//" + url).host?.lowercased() ?? ""
+        return host == "localhost" || host == "[::1]" || host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) }
     }
 }
 
