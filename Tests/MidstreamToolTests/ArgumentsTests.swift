@@ -45,6 +45,18 @@ struct TypedURLTests {
             ("127.0.0.1@example.com", "https://127.0.0.1@example.com"), ("[::1].example.com", "https://[::1].example.com"),
         ])
     func host(word: String, url: String) throws { #expect(try Arguments([word]).url == url) }
+
+    @Test(
+        "may lack a scheme where another URL stands in it",
+        arguments: [
+            ("localhost:80/a?next=https://b.test/", "http://localhost:80/a?next=https://b.test/"),
+            ("h.test?a://b", "https://h.test?a://b"), ("h.test/x#a://b", "https://h.test/x#a://b"),
+            ("HTTP://h.test?a://b", "HTTP://h.test?a://b"),
+        ])
+    func scheme(word: String, url: String) throws { #expect(try Arguments([word]).url == url) }
+
+    @Test("stands before items that have another URL", arguments: ["a=http://b.test", "a==http://b.test", "A:http://b.test"])
+    func item(word: String) throws { #expect(try Arguments(["host", word]).url == "https://host") }
 }
 
 @Suite("The URL of a socket on the command line")

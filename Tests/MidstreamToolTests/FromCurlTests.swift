@@ -55,6 +55,9 @@ struct FromCurlTests {
             ("curl -L https://h/d -T a", "midst https://h/d -T a"), ("curl -L https://h/ -T -", "midst https://h/ -T -"),
             ("curl -L https://h/?a -T b", "midst 'https://h/?a' -T b"),
             ("curl -L --header 'A: b' ws://h/feed", "midst ws ws://h/feed -H 'A: b'"),
+            ("curl -L 'h/a?b=https://c/'", "midst 'http://h/a?b=https://c/'"),
+            ("curl -L h -x proxy:3128", "midst http://h -x http://proxy:3128"),
+            ("curl -L h -x socks5://p:1 -w @f", "midst http://h -x socks5://p:1 -w @f"),
             ("curl WSS://h", "midst ws WSS://h --no-redirects"),
             ("curl -L --path-as-is https://h/a/../b", "midst https://h/a/../b"),
             ("curl -L https://h --aws-sigv4 aws:amz:eu:s3 --retry 3", "midst https://h --aws-sigv4 eu:s3 --retries 3"),
@@ -72,6 +75,7 @@ struct FromCurlTests {
             "curl -GT a h",
             "curl h -d @a -H Content-Type:application/x-ndjson", "curl h -d @a -H Content-Type:application/jsonl",
             #"curl h -F 'a="b";type=c'"#, #"curl h -F 'a="@b"'"#, #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
+            "curl h -u @ann:pw", "curl h -o @a",
         ])
     func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }
 

@@ -205,7 +205,7 @@ struct Arguments {
     private func isMethod(_ word: String, before next: String) -> Bool {
         if Self.methods.contains(word.lowercased()) { return true }
         let isName = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) }
-        return isName && (next.contains("://") || next.hasPrefix("@") || !RequestItems.isItem(next))
+        return isName && (URLText(next).isAbsolute || next.hasPrefix("@") || !RequestItems.isItem(next))
             && word.lowercased() != "localhost"
     }
 
@@ -213,7 +213,7 @@ struct Arguments {
         guard !word.isEmpty else { throw UsageError("the URL is empty") }
         // What people type has no scheme; a host on this machine rarely speaks TLS.
         let text = word.hasPrefix(":") ? "localhost\(word)" : word
-        url = text.contains("://") ? text : (Self.isLocal(text) ? "http://" : "https://") + text
+        url = URLText(text).isAbsolute ? text : (Self.isLocal(text) ? "http://" : "https://") + text
         // So that `--curl` shows a ws URL.
         let scheme = url.prefix { $0 != ":" }.lowercased()
         let socketScheme = ["http": "ws", "https": "wss"][scheme]

@@ -43,7 +43,13 @@ enum FromCurl {
             case .follow: follows = true
             case .get: isGet = true
             case .flag(let flag): options.append(flag)
-            case .value(let option): options += [option, value]
+            case .value(let option):
+                // A file has the format for both.
+                guard option == "-w" || !value.hasPrefix("@") else {
+                    throw UsageError("midst reads a file where the value of \(option) begins with @")
+                }
+                options += [option, value]
+            case .proxy: options += ["-x", withScheme(value)]
             case .header: try take(header: value)
             case .json:
                 add("Accept", "application/json")
@@ -113,12 +119,15 @@ enum FromCurl {
                 if !value.isEmpty { options += ["-H", "\(name): \(value)"] }
             }
             if !follows { options.append("--no-redirects") }
-            url = url.contains("://") ? url : "http://\(url)"
+            url = withScheme(url)
             if let upload { url = target(of: upload, at: url) }
             let isSocket = ["ws", "wss"].contains(url.prefix { $0 != ":" }.lowercased())
             return ["midst"] + (isSocket ? ["ws"] : []) + [url] + options
         }
     }
+
+    /// A URL whose scheme may be missing.
+    private static func withScheme(_ url: String) -> String { URLText(url).isAbsolute ? url : "http://\(url)" }
 
     /// `Name: value`, `Name;` for a field without a value, or `Name:` for one that isn't sent.
     private static func header(_ text: String) -> [String] {
@@ -193,7 +202,7 @@ enum FromCurl {
     }
 
     private enum Meaning {
-        case ignored, url, follow, get, signature, encoded, part, header, cookie, json, upload
+        case ignored, url, follow, get, signature, encoded, part, header, cookie, json, upload, proxy
         case flag(String)
         case value(String)
         case field(String)
@@ -202,7 +211,7 @@ enum FromCurl {
         var takesValue: Bool {
             switch self {
             case .ignored, .follow, .get, .flag: false
-            case .url, .signature, .encoded, .part, .header, .cookie, .json, .upload, .value, .field, .data: true
+            case .url, .signature, .encoded, .part, .header, .cookie, .json, .upload, .proxy, .value, .field, .data: true
             }
         }
     }
@@ -222,7 +231,7 @@ enum FromCurl {
             ("-s --silent", .flag("-s")),
             ("-w --write-out", .value("-w")), ("-f --fail", .flag("--check-status")), ("-m --max-time", .value("-m")),
             ("--connect-timeout", .value("--connect-timeout")), ("--retry", .value("--retries")), ("-k --insecure", .flag("-k")),
-            ("-x --proxy", .value("-x")), ("--cacert", .value("--ca")), ("-E --cert", .value("--cert")),
+            ("-x --proxy", .proxy), ("--cacert", .value("--ca")), ("-E --cert", .value("--cert")),
             ("--key", .value("--key")),
             ("--resolve", .value("--resolve")), ("--unix-socket", .value("--unix-socket")), ("--http1.1", .flag("--http1.1")),
             ("--http2-prior-knowledge", .flag("--http2")), ("--http3", .flag("--http3")),
