@@ -31,6 +31,24 @@ struct ArgumentsTests {
     }
 }
 
+@Suite("A command's name on the command line")
+struct CommandNameTests {
+    @Test(
+        "is no host and no method where other words than the command's stand behind it",
+        arguments: [
+            ["replay"], ["replay", "a", "b"], ["har"], ["har", "mend"], ["har", "a", "b"], ["report"], ["report", "a", "b"],
+            ["batch", "a", "b"], ["simulate"], ["simulate", "a", "b"], ["from-curl"], ["from-curl", "curl", "http://h/"], ["ws"],
+        ])
+    func others(words: [String]) {
+        #expect(throws: UsageError.self) { try Arguments(words + ["--bearer", "T"]) }
+    }
+
+    @Test(
+        "is a host behind a method or with a scheme",
+        arguments: [["get", "replay"], ["replay", "-X", "get"], ["https://replay"], ["https://replay", "a==1"]])
+    func hosts(words: [String]) throws { #expect(try Arguments(words).url == "https://replay") }
+}
+
 @Suite("A URL on the command line")
 struct TypedURLTests {
     @Test(

@@ -169,6 +169,7 @@ struct OptionTests {
         Example("$m batch -u a:b", "as header fields", status: 2), Example("$m $u --rate 3", "for 'midst batch'", status: 2),
         Example(
             #"$m from-curl "curl $u/echo -H 'A: b' --data-raw '{}' --compressed -L""#, "/echo -H 'A: b' -d '{}' -H 'Content-Type"),
+        Example("$m from-curl curl -u a:b $u", "the command is 'midst from-curl \"curl …\"'", status: 2),
         Example("$m from-curl 'curl --ftp-port x'", "midst has nothing for curl's --ftp-port", status: 2),
         Example("$m $u/status/404 --expect 404"), Example("$m $u --expect 404", "expected", status: 1),
         Example("$m $u/status/404 --check-status", status: 4),

@@ -150,23 +150,32 @@ struct Arguments {
     // MARK: Words that are no options
 
     private mutating func takeCommand() throws -> Bool {
-        if others.first == "replay", others.count == 2 {
+        switch (others.first ?? "", others.count) {
+        case ("replay", 2):
             try refuse(Option.ofARequest.union(["-C", "--sha256"]), for: "midst replay")
             command = .replay(file: others[1])
-        } else if others.starts(with: ["har", "mend"]), others.count == 3 {
-            command = .mend(file: others[2])
-        } else if others.first == "report", others.count == 2 {
-            command = .report(file: others[1])
-        } else if others.first == "batch", others.count <= 2 {
+        case ("har", 3) where others[1] == "mend": command = .mend(file: others[2])
+        case ("report", 2): command = .report(file: others[1])
+        case ("batch", ...2):
             try refuse(Option.ofOneRequest, for: "midst batch")
             command = .batch(file: others.count == 2 ? others[1] : "-")
-        } else if others.first == "simulate", others.count == 2 {
-            command = .simulate(file: others[1])
-        } else if others.first == "from-curl", others.count == 2 {
-            command = .fromCurl(others[1])
+        case ("simulate", 2): command = .simulate(file: others[1])
+        case ("from-curl", 2): command = .fromCurl(others[1])
+        case ("ws", 2...):
+            others.removeFirst()
+            isSocket = true
+        case (let name, _):
+            guard givenMethod == nil, let words = Self.wordsOfCommands[name] else { break }
+            throw UsageError("the command is 'midst \(name) \(words)'; a host of that name is asked by https://\(name)")
         }
         return command != .request
     }
+
+    /// What has to stand behind their names.
+    private static let wordsOfCommands = [
+        "replay": "FILE", "har": "mend FILE", "report": "FILE", "batch": "[FILE]", "simulate": "FILE", "from-curl": "\"curl …\"",
+        "ws": "URL",
+    ]
 
     /// Refuses options that have no meaning for a command's many requests, and credentials, which go to the origin of one URL.
     private func refuse(_ options: Set<String>, for command: String) throws {
@@ -180,10 +189,6 @@ struct Arguments {
 
     private mutating func takeOthers() throws {
         var others = others[...]
-        if others.first == "ws", others.count > 1 {
-            others.removeFirst()
-            isSocket = true
-        }
         if givenMethod == nil, let first = others.first, let next = others.dropFirst().first, isMethod(first, before: next) {
             givenMethod = others.removeFirst()
         }
