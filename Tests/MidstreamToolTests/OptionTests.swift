@@ -83,6 +83,15 @@ struct OptionTests {
         Example(
             "$m $u/file?token=a --har $d/a.har -H A:b; $m replay $d/a.har; $m replay $d/a.har --send", "hello", "can be played",
             status: 2),
+        Example(
+            #"""
+            cat > $d/a <<'END'
+            {"log":{"entries":[{"request":{"method":"GET\u001b[2J","url":"http://h/"},"response":{"status":200}},
+            {"request":{"url":"http://h/"},"response":{"status":200}}],
+            "_midstream":{"failure":"a\u001b[2J","trace":"b\u001b[2J\n\nc"}}}
+            END
+            $m replay $d/a --trace
+            """#, #"recorded: a\u{1B}[2J"#, "\nb\\u{1B}[2J\n\nc\n", #"midst: GET\u{1B}[2J http://h/"#),
         Example("$m put $u/echo -d hello --har $d/a.har -o $d/x; $m replay $d/a.har --send", "or not all of it", status: 2),
         Example(
             "$m $u/echo -H A:b -H Authorization:S --har $d/a.har -o $d/x; $m replay $d/a.har --send -H C:d", "\nA: b\n",

@@ -10,20 +10,27 @@ struct Replay {
     /// Returns the exit status of the last call.
     func run() async throws -> Int32 {
         let archive = try HARArchive(contentsOf: file)
-        if let account = archive.account { Terminal.printError("midst: recorded: \(account.failure)") }
-        if arguments.showsTrace { Terminal.printError(archive.account?.trace ?? "") }
+        if let account = archive.account { show(account) }
         let transport = try arguments.sendsAnew ? arguments.transport.transport() : ReplayTransport(archive)
         let recording = try Recording(arguments)
         var status: Int32 = 0
         for call in archive.calls {
             var request = arguments.sendsAnew ? try Self.sendable(call) : call.request
             for (name, value) in arguments.headers { request.headers[name] = value }
-            let shown = Redaction().url(request.urlText).escapingControls
-            Terminal.printError("midst: \(request.method) \(shown)")
+            Terminal.printError("midst: \(Redaction().line(request.method, request.urlText))")
             let invocation = Invocation(arguments, retries: max(arguments.retries, call.retries))
             status = try await invocation.run(request, by: transport, recording: recording)
         }
         return status
+    }
+
+    /// Shows what an archive says of its call. It may be somebody else's.
+    private func show(_ account: HARArchive.Account) {
+        Terminal.printError("midst: recorded: \(account.failure.escapingControls)")
+        guard arguments.showsTrace, let trace = account.trace else { return }
+        for line in trace.split(separator: "\n", omittingEmptySubsequences: false) {
+            Terminal.printError(String(line).escapingControls)
+        }
     }
 
     /// A request without what was withheld of it, which has to be given anew.
