@@ -161,7 +161,7 @@ struct OptionTests {
             print("status", subprocess.run([sys.argv[1], "batch", "--har", sys.argv[3]], stdin=there).returncode)
             END
             python3 $d/reset.py $m $u $d/h; grep -c startedDateTime $d/h
-            """, #"{"body":{"a":1},"#, "can't read the input", "status 2\n1\n"),
+            """, #"{"body":{"a":1},"#, "can't read the input", "status 1\n1\n"),
         Example(
             #"printf '{"url":"%s/deep"}\n{"url":"%s/json"}\n' $u $u | $m batch --jobs 1"#, #"{"body":"[[["#, #"{"body":{"a":1},"#),
         Example(

@@ -91,6 +91,38 @@ struct OutputTests {
         }
     }
 
+    @Test("Nothing is sent where its answer couldn't be written", arguments: ["none/file", ".", "link"])
+    func unwritable(path: String) async throws {
+        defer { server.shutdown() }
+        server.respond { _ in .init(body: "hello") }
+        let link = folder.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.url)
+        let file = folder.url.appendingPathComponent(path).path
+        await #expect(throws: RunFailure.self) {
+            try await Invocation(Arguments(["post", server.url(), "-d", "x", "-o", file])).run()
+        }
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test("A file is made where there is none, and where a link leads", arguments: ["file", "link"])
+    func made(path: String) async throws {
+        defer { server.shutdown() }
+        server.respond { _ in .init(body: "hello") }
+        let (file, link) = (folder.url.appendingPathComponent("file"), folder.url.appendingPathComponent("link"))
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        let output = folder.url.appendingPathComponent(path).path
+        #expect(try await Invocation(Arguments(["post", server.url(), "-d", "x", "-o", output])).run() == 0)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "hello")
+    }
+
+    @Test("A file that can't be written is no wrong usage", .enabled(if: Tool.path != nil))
+    func status() async throws {
+        defer { server.shutdown() }
+        let child = try await shell("\"$0\" post \"$1\" -d x -o \"$2/file\"")
+        #expect(child.status == .exited(1) && server.requests.isEmpty)
+        #expect(child.errorText.hasPrefix("midst: can't write the file '") && !child.errorText.contains("--help"))
+    }
+
     @Test("What a server sends is shown without control characters", .enabled(if: Tool.path != nil))
     func controls() async throws {
         defer { server.shutdown() }

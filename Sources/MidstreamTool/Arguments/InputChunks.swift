@@ -31,7 +31,7 @@ struct InputChunks: AsyncSequence, Sendable {
                 var bytes = [UInt8](repeating: 0, count: 64 << 10)
                 let count = Foundation.read(file.fileDescriptor, &bytes, bytes.count)
                 if count < 0, errno == EINTR || errno == EAGAIN { continue }
-                guard count >= 0 else { throw UsageError("can't read the input: \(String(cString: strerror(errno)))") }
+                guard count >= 0 else { throw RunFailure("can't read the input: \(String(cString: strerror(errno)))") }
                 return count == 0 ? nil : Array(bytes.prefix(count))
             }
         }

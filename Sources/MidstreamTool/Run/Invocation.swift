@@ -164,7 +164,7 @@ struct Invocation {
 
     /// The file that the answer replaces when it is complete; nil: it goes where it is written while it arrives.
     ///
-    /// - Throws: `UsageError` where what is asked for takes such a file.
+    /// - Throws: `UsageError` where what is asked for takes such a file; `RunFailure` where nothing can be written.
     private func fileToReplace(_ request: HTTPRequest) throws -> URL? {
         if let output = arguments.output, output != "-", request.method == .get, arguments.upload == nil,
             Terminal.isReplaceable(output)
@@ -174,6 +174,7 @@ struct Invocation {
         guard arguments.digest == nil, !arguments.isResumed else {
             throw UsageError("--sha256 and -C are for a GET whose answer replaces a regular file (-o FILE)")
         }
+        if let output = arguments.output, output != "-" { try Terminal.check(output) }
         return nil
     }
 

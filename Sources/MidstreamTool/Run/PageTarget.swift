@@ -25,7 +25,7 @@ struct PageTarget {
         do {
             try Data(page.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            throw UsageError("can't write \(path): \(error.localizedDescription)")
+            throw RunFailure("can't write \(path): \(error.localizedDescription)")
         }
     }
 

@@ -40,7 +40,7 @@ struct Session {
             rename(beside.path, file.path) == 0
         else {
             try? files.removeItem(at: beside)
-            throw UsageError("can't write the session '\(file.path)'")
+            throw RunFailure("can't write the session '\(file.path)'")
         }
     }
 }

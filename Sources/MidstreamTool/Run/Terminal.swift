@@ -24,10 +24,25 @@ enum Terminal {
     /// Opens what is there, whatever it is, to be written from its beginning, or makes a file.
     static func descriptor(_ path: String) throws -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else {
-            throw UsageError("can't write the file '\(path)': \(String(cString: strerror(errno)))")
-        }
+        guard descriptor >= 0 else { throw failure(errno, toWrite: path) }
         return descriptor
+    }
+
+    /// Throws what `descriptor(_:)` would, as far as that can be told without opening anything, which the reader of a pipe would see.
+    static func check(_ path: String) throws {
+        var code = access(path, W_OK) == 0 ? 0 : errno
+        // What isn't there is made; for a link that leads to nothing, nobody knows where.
+        if code == ENOENT {
+            let folder = URL(fileURLWithPath: path).absoluteURL.deletingLastPathComponent().path
+            code = isReplaceable(path) && access(folder, W_OK | X_OK) != 0 ? errno : 0
+        }
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { code = EISDIR }
+        if code != 0 { throw failure(code, toWrite: path) }
+    }
+
+    private static func failure(_ code: Int32, toWrite path: String) -> RunFailure {
+        RunFailure("can't write the file '\(path)': \(String(cString: strerror(code)))")
     }
 
     /// Writes all of the bytes.
@@ -55,4 +70,10 @@ struct OutputFailure: Error, CustomStringConvertible {
     let code: Int32
 
     var description: String { "can't write the output: \(String(cString: strerror(code)))" }
+}
+
+/// What goes wrong on the way, when something may have been sent; wrong usage says that nothing was.
+struct RunFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
 }
