@@ -62,6 +62,11 @@ struct OptionTests {
             umask 077; printf 'machine h login x password y\\nmachine 127.0.0.1\\n login a password "b"' > $d/n
             export NETRC=$d/n; $m $u -n; $m $u --netrc; $m $u --netrc-file $d/n
             """, "Authorization: Basic YTpi"),
+        Example(
+            """
+            umask 077; printf 'machine 127.0.0.1 login a password b' > $d/n; ln -s $d/n $d/l; $m $u --netrc-file $d/l
+            chmod 644 $d/n; $m $u --netrc-file $d/l
+            """, "Authorization: Basic YTpi", "others can read", status: 2),
         Example("$m $u/cookie --session $d/s -o $d/x; $m $u --session $d/s; ls -l $d/s", "Cookie: a=b", "-rw-------"),
         Example("$m $u/file -o $d/f; $m $u/file --output $d/g; cat $d/f $d/g", "hellohello"),
         Example("$m $u/file -C -o $d/f; $m $u/file --resume -o $d/g; cat $d/f $d/g", "hellohello"),

@@ -10,14 +10,15 @@ struct Netrc {
         return environment["NETRC"] ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.netrc"
     }
 
-    /// Reads a file that nobody else can read.
+    /// Reads a file that nobody else can read, wherever a link leads.
     init(contentsOf path: String) throws {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            let text = try? String(contentsOfFile: path, encoding: .utf8)
-        else { throw UsageError("can't read the file '\(path)'") }
-        guard (attributes[.posixPermissions] as? Int ?? 0) & 0o077 == 0 else {
+        let unreadable = UsageError("can't read the file '\(path)'")
+        var status = stat()
+        guard let file = FileHandle(forReadingAtPath: path), fstat(file.fileDescriptor, &status) == 0 else { throw unreadable }
+        guard status.st_mode & 0o077 == 0 else {
             throw UsageError("others can read the passwords in '\(path)': chmod 600 '\(path)'")
         }
+        guard let data = try? file.readToEnd() ?? Data(), let text = String(data: data, encoding: .utf8) else { throw unreadable }
         self.init(text)
     }
 
