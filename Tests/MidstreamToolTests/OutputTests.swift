@@ -115,6 +115,28 @@ struct OutputTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == "hello")
     }
 
+    @Test("A session is its owner's alone before anything stands in it")
+    func session() throws {
+        defer { server.shutdown() }
+        let file = folder.url.appendingPathComponent("session")
+        let descriptor = Session.makeFile(file.path)
+        defer { close(descriptor) }
+        #expect(descriptor >= 0)
+        #expect(try attribute(.posixPermissions, file) as? Int == 0o600)
+        // Somebody else may have opened what is there.
+        #expect(Session.makeFile(file.path) == -1)
+    }
+
+    @Test("A session that can't be written leaves nothing")
+    func unwrittenSession() throws {
+        defer { server.shutdown() }
+        let file = folder.url.appendingPathComponent("session")
+        let session = try Session(file.path)
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        #expect(throws: RunFailure.self) { try session.save() }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["session"])
+    }
+
     @Test("A file that can't be written is no wrong usage", .enabled(if: Tool.path != nil))
     func status() async throws {
         defer { server.shutdown() }

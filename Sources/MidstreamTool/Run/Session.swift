@@ -31,16 +31,21 @@ struct Session {
         let cookies = jar.snapshot(includingSessionCookies: true)
         let files = FileManager.default
         guard !cookies.isEmpty || files.fileExists(atPath: file.path) else { return }
-        let beside = file.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString)")
         try files.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        guard
-            files.createFile(
-                atPath: beside.path, contents: try JSONEncoder().encode(cookies), attributes: [.posixPermissions: 0o600]),
-            rename(beside.path, file.path) == 0
-        else {
-            try? files.removeItem(at: beside)
-            throw RunFailure("can't write the session '\(file.path)'")
+        let beside = file.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString)").path
+        let content = Array(try JSONEncoder().encode(cookies))
+        let failure = RunFailure("can't write the session '\(file.path)'")
+        let descriptor = Self.makeFile(beside)
+        guard descriptor >= 0 else { throw failure }
+        let isWritten = (try? Terminal.put(content, into: descriptor)) != nil && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, rename(beside, file.path) == 0 else {
+            unlink(beside)
+            throw failure
         }
     }
+
+    /// Makes a file that is its owner's alone from its first moment, also where a run that is killed leaves it.
+    static func makeFile(_ path: String) -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
 }
