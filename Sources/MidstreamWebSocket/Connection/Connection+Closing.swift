@@ -36,32 +36,31 @@ extension Connection {
         let closure = WebSocketClosure(frame, byPeer: true)
         let theirs =
             closure.isClean ? End.closed(closure) : End.lost(closure, "The server has closed the socket: \(closure.code).")
-        let (ours, sent) = state.withLock { state in
-            defer { state.closing = state.closing ?? theirs }
-            return (state.closing, state.closeSent)
-        }
-        if let ours {
-            // Both may have begun at once.
-            _ = await sent?.wait(for: Self.closeTimeout, on: stopwatch.timer)
-            return end(ours)
-        }
+        // Both may have begun at once.
+        if let ours = await begun(or: theirs) { return end(ours) }
         await sendLast(CloseFrame(code: frame.code))
         end(theirs)
     }
 
-    /// The other side doesn't keep to the protocol, or to what is allowed here.
+    /// The other side doesn't keep to the protocol, or to what is allowed here. A closing that has begun says all the same how the socket ends.
     func refuse(_ violation: FrameViolation) async {
         let frame = CloseFrame(code: violation.code, reason: violation.message)
         let failure = End.lost(WebSocketClosure(frame, byPeer: false), violation.message)
-        let isFirst = state.withLock { state in
-            defer { state.closing = state.closing ?? failure }
-            return state.closing == nil
+        let ours = await begun(or: failure)
+        if ours == nil { await sendLast(frame) }
+        await drain()
+        end(ours ?? failure)
+    }
+
+    /// The end that a closing of this side leads to, once its close frame has left; nil where none has begun: it does now, and leads to the
+    /// given end.
+    private func begun(or other: End) async -> End? {
+        let (ours, sent) = state.withLock { state in
+            defer { state.closing = state.closing ?? other }
+            return (state.closing, state.closeSent)
         }
-        if isFirst {
-            await sendLast(frame)
-            await drain()
-        }
-        end(failure)
+        _ = await sent?.wait(for: Self.closeTimeout, on: stopwatch.timer)
+        return ours
     }
 
     /// Reads off what the other side still sends: closing with something unread would break the connection before the close frame is read.

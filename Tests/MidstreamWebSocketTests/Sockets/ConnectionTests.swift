@@ -194,6 +194,25 @@ import WebSocketFrames
         var metrics: TransportMetrics? { nil }
     }
 
+    @Test(
+        arguments: [
+            // A message that is too large, closes with a code that can't be sent and with half a code, an opcode that there isn't.
+            [0x82, 9] + [UInt8](repeating: 0, count: 9), [0x88, 2, 0x03, 0xED], [0x88, 1, 0x03], [0x83, 0],
+        ] as [[UInt8]])
+    func `A closing that has begun ends as it says though the server then breaks the rules`(received: [UInt8]) async throws {
+        let line = SlowLine(received)
+        let options = WebSocketOptions(maximumMessage: 8)
+        let connection = Connection(BodyChannel(line, line), nil, options, on: Stopwatch(on: TestClock()))
+        connection.start()
+        let closing = Task { try await connection.close(CloseFrame(code: 1000)) }
+        await eventually { connection.state.withLock { $0.closing != nil } }
+        // The close frame leaves, the bytes come, and then the end of the connection.
+        line.close()
+        try await closing.value
+        #expect(try await connection.next() == nil)
+        #expect((connection.failure.underlying as? WebSocketClosure)?.code == .normal)
+    }
+
     @Test(arguments: [true, false])
     func `A pong may be late while something else comes, or leaves slowly`(comes: Bool) async throws {
         let clock = TestClock()
