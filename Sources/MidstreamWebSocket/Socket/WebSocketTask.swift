@@ -46,9 +46,11 @@ public struct WebSocketTask: Sendable {
         _ response: HTTPResponse, to request: HTTPRequest, since beginning: Stopwatch
     ) async throws -> HTTPError {
         let configuration = client.configuration
-        let timeout = request.timeout ?? configuration.timeout ?? .seconds(10)
-        let allowed = min(timeout, request.deadline ?? configuration.deadline ?? timeout)
-        let limit = TimeLimit(allowed - beginning.elapsed, on: configuration.clock)
+        let limits = [request.timeout ?? configuration.timeout, request.deadline ?? configuration.deadline]
+        let shortest = limits.compactMap { $0 }.min() ?? .unlimited
+        // Nobody waits for the end of an error that has none.
+        let left = shortest < .unlimited ? shortest - beginning.elapsed : .seconds(10)
+        let limit = TimeLimit(left, on: configuration.clock)
         return try await HTTPError.unacceptableStatus(response).withBody(of: response) {
             Task.isCancelled ? CancellationError() : nil
         } read: { body in

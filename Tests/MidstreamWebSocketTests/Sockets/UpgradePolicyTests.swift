@@ -47,12 +47,19 @@ import Testing
         #expect(socket.response.request.urlText == "http://b.example/feed")
     }
 
-    @Test func `The body of a refusal is waited for until the deadline of the call`() async throws {
+    @Test(
+        arguments: [
+            (nil, .seconds(5), .seconds(5)), (.unlimited, .seconds(60), .seconds(60)), (nil, nil, .seconds(13)),
+            (.unlimited, nil, .seconds(13)), (.unlimited, .unlimited, .seconds(13)),
+        ] as [(Duration?, Duration?, Duration)])
+    func `The body of a refusal is waited for until the call's limit, or for 10 s where it has none`(
+        timeout: Duration?, deadline: Duration?, end: Duration
+    ) async throws {
         let (clock, reading) = (TestClock(), Gate())
         var configuration = HTTPClient.Configuration()
         configuration.clock = clock
         configuration.timeout = nil
-        configuration.deadline = .seconds(5)
+        configuration.deadline = deadline
         configuration.validators = []
         let stub = StubTransport { request in
             clock.advance(by: .seconds(3))
@@ -64,10 +71,13 @@ import Testing
             return HTTPResponse(status: .forbidden, body: .incoming(next: stalled, close: {}), request: request)
         }
         let client = testClient(baseURL: "https://a.example", configuration: configuration, transport: stub)
-        let task = Task { try await client.webSocket("feed").connect() }
+        var request = HTTPRequest("feed")
+        request.timeout = timeout
+        let feed = client.webSocket(request)
+        let task = Task { try await feed.connect() }
         await reading.wait()
         await clock.waitForSleepers(1)
-        #expect(clock.nextDeadline?.offset == .seconds(5))
+        #expect(clock.nextDeadline?.offset == end)
         clock.advanceToLastDeadline()
         let error = await #expect(throws: HTTPError.self) { try await task.value }
         #expect(error?.code == .unacceptableStatus && error?.response?.status == .forbidden)
