@@ -5,8 +5,7 @@ internal import MidstreamCore
 extension ServerConnection {
     /// Agrees to an upgrade, and serves the socket until the connection ends.
     func serve(_ script: SocketScript, _ response: MockServer.Response, to request: RecordedRequest) throws -> ConnectionFate {
-        var (fields, deflate) = script.agreement(to: request.headers)
-        for field in response.headers { fields[field.name] = field.value }
+        let (fields, deflate) = script.agreement(to: request.headers, with: response.headers)
         let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
         try send(Array("HTTP/1.1 101 Switching Protocols\r\n\(lines)\r\n".utf8))
         let channel = SocketChannel(socket)

@@ -8,14 +8,18 @@ struct SocketScript: Sendable {
     let serve: @Sendable (MockWebSocket) async throws -> Void
 
     /// The fields of the 101 that answers an upgrade with these, and what compression is agreed on by it.
-    func agreement(to asked: HTTPHeaders) -> (fields: HTTPHeaders, deflate: DeflateParameters?) {
-        var fields: HTTPHeaders = [
+    ///
+    /// - Parameter headers: Further fields of the 101; they take the place of its own of their names.
+    func agreement(to asked: HTTPHeaders, with headers: HTTPHeaders) -> (fields: HTTPHeaders, deflate: DeflateParameters?) {
+        var own: HTTPHeaders = [
             "Connection": "Upgrade", "Upgrade": "websocket",
             "Sec-WebSocket-Accept": HandshakeKey.answer(to: asked["Sec-WebSocket-Key"] ?? ""),
         ]
-        if let subprotocol { fields["Sec-WebSocket-Protocol"] = subprotocol }
+        if let subprotocol { own["Sec-WebSocket-Protocol"] = subprotocol }
         let deflate = compresses && asked["Sec-WebSocket-Extensions"] == DeflateParameters.offer ? DeflateParameters() : nil
-        if let deflate { fields["Sec-WebSocket-Extensions"] = deflate.answer }
+        if let deflate { own["Sec-WebSocket-Extensions"] = deflate.answer }
+        var fields = headers
+        fields.merge(defaults: own)
         return (fields, deflate)
     }
 
@@ -38,7 +42,7 @@ extension HTTPResponse {
         _ serve: @escaping @Sendable (MockWebSocket) async throws -> Void
     ) -> HTTPResponse {
         let script = SocketScript(subprotocol: subprotocol, compresses: compresses, serve: serve)
-        let (fields, deflate) = script.agreement(to: request.headers)
+        let (fields, deflate) = script.agreement(to: request.headers, with: headers)
         let (client, server) = MemoryChannel.pair()
         let task = Task {
             await script.run(on: server, deflate)
@@ -56,7 +60,6 @@ extension HTTPResponse {
                 return bytes
             }, close: leave)
         var response = HTTPResponse(status: 101, headers: fields, body: body, request: request)
-        for field in headers { response.headers[field.name] = field.value }
         response.writer = client
         return response
     }

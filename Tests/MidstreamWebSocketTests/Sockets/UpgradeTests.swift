@@ -132,6 +132,7 @@
             let fields: [HTTPHeaders] = [
                 ["Upgrade": "h2c"], ["Connection": "close"], ["Sec-WebSocket-Accept": "x"], ["Sec-WebSocket-Protocol": "v3"],
                 ["Sec-WebSocket-Extensions": "permessage-deflate"], ["Sec-WebSocket-Extensions": "x"],
+                ["Sec-WebSocket-Protocol": "v1", "Sec-WebSocket-Protocol": "v2"],
             ]
             for fields in fields {
                 let left = Gate()
@@ -161,12 +162,14 @@
             }
             server.respond { request in
                 request.headers[.authorization] == "Bearer 2"
-                    ? .webSocket(headers: ["Set-Cookie": "session=s; Path=/"], Self.echo) : .init(status: .unauthorized)
+                    ? .webSocket(headers: ["Set-Cookie": "session=s; Path=/", "Set-Cookie": "user=u; Path=/"], Self.echo)
+                    : .init(status: .unauthorized)
             }
             try await expectOpen(client.webSocket("feed").connect())
             #expect(server.requestCount == 2)
             try await expectOpen(client.webSocket("feed").connect())
-            #expect(server.requests.last?.headers[.cookie] == "session=s")
+            let cookies = server.requests.last?.headers[.cookie] ?? ""
+            #expect(cookies.contains("session=s") && cookies.contains("user=u"))
         }
 
         @Test func `Redirects are followed, also to a ws URL`() async throws {
@@ -275,7 +278,9 @@
 
         @Test func `A socket can be scripted without a network`() async throws {
             let stub = StubTransport { request in
-                .webSocket(answering: request, subprotocol: "a", compresses: true) { socket in
+                .webSocket(
+                    answering: request, headers: ["Link": "<a>", "Link": "<b>"], subprotocol: "a", compresses: true
+                ) { socket in
                     try await socket.send("first")
                     try await socket.echo()
                 }
@@ -283,6 +288,7 @@
             let client = testClient(baseURL: "https://example.com", transport: stub)
             let socket = try await client.webSocket("feed", protocols: ["a"]) { $0.compression = .offered }.connect()
             #expect(socket.isCompressing && socket.subprotocol == "a")
+            #expect(socket.response.headers.values("Link") == ["<a>", "<b>"])
             let long = String(repeating: "x", count: 300_000)
             try await socket.send(long)
             var messages = socket.makeAsyncIterator()
