@@ -88,6 +88,45 @@ import Testing
         }
     }
 
+    @Test(
+        "A fault strikes what agrees to a socket as any other response",
+        arguments: [
+            (.disconnect(.beforeHead), ""), (.disconnect(.insideHead), "HTTP/1.1 101 "),
+            (.disconnect(.afterResponse), "HTTP/1.1 101 "), (.status(503), "HTTP/1.1 503 "),
+            (.error(.protocolViolation), "no HTTP"), (.disconnect(.insideBody(afterBytes: 3)), "HTTP/1.1 500 "),
+        ] as [(Fault, String)])
+    func strikesAgreements(fault: Fault, beginning: String) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        var response = MockServer.Response.webSocket { try await $0.send("served") }
+        response.fault = fault
+        server.enqueue(response)
+        let client = try RawClient(port: server.port)
+        client.send(upgrade)
+        let (text, _) = await client.readAll()
+        #expect(text.hasPrefix(beginning) && text.isEmpty == beginning.isEmpty && !text.hasSuffix("served"), "\(text)")
+    }
+
+    @Test("What agrees to a socket comes early, late, and after interim responses as any other response")
+    func delaysAgreements() async throws {
+        let clock = TestClock()
+        let server = try MockServer(clock: clock)
+        defer { server.shutdown() }
+        var response = MockServer.Response.webSocket { try await $0.send("served") }
+        (response.early, response.delay, response.interim) = (true, .seconds(30), [.earlyHints(links: ["</a>"])])
+        server.enqueue(response)
+        let client = try RawClient(port: server.port)
+        client.send(upgrade)
+        #expect(await client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 103 "))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(30))
+        let (text, _) = await client.readAll()
+        #expect(text.hasPrefix("HTTP/1.1 101 ") && text.contains("Sec-WebSocket-Accept: ") && text.hasSuffix("served"), "\(text)")
+    }
+
+    /// Asks for a socket, and for the end of the connection after any other answer.
+    private let upgrade = get(fields: "Connection: close, Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: x")
+
     @Test func disconnectsInsideAChunk() async throws {
         let body = HTTPBody.chunked([Array("abc".utf8), Array("defgh".utf8)])
         let (text, _) = try await exchange(.disconnect(.insideBody(afterBytes: 5)), body: body)

@@ -67,7 +67,8 @@ struct ResponseWriter {
         try body.end(trailers: hasBody ? response.trailers : nil, hasBody: hasBody)
         if case .insideBody? = response.fault?.place { try strike() }
         try strike(at: .afterResponse)
-        return body.breaksConnection || declaresWrongLength ? .over : isKept ? .kept : .over
+        if body.breaksConnection || declaresWrongLength { return .over }
+        return response.socket != nil ? .upgraded : isKept ? .kept : .over
     }
 
     private func write(_ content: HTTPBody, to body: inout ResponseBodyWriter) throws {
@@ -185,7 +186,8 @@ extension MockServer.Response {
         response.fault = nil
         switch fault {
         case .delay(let time): response.delay += time.time(random)
-        case .status(let status): (response.status, response.body, response.headers) = (status, .empty, [:])
+        case .status(let status):
+            (response.status, response.body, response.headers, response.socket) = (status, .empty, [:], nil)
         case .error(.connectionLost): response.fault = .disconnect(.beforeHead)
         case .error(.timeout): response.fault = .stall(.beforeHead)
         case .error(.protocolViolation): response.fault = .garbage(Array("no HTTP\r\n\r\n".utf8))

@@ -3,11 +3,14 @@ internal import LoopbackServer
 internal import MidstreamCore
 
 extension ServerConnection {
-    /// Agrees to an upgrade, and serves the socket until the connection ends.
-    func serve(_ script: SocketScript, _ response: MockServer.Response, to request: RecordedRequest) throws -> ConnectionFate {
-        let (fields, deflate) = script.agreement(to: request.headers, with: response.headers)
-        let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
-        try send(Array("HTTP/1.1 101 Switching Protocols\r\n\(lines)\r\n".utf8))
+    /// Agrees to an upgrade, if nothing is to go wrong with that, and serves the socket until the connection ends.
+    func serve(_ script: SocketScript, _ response: MockServer.Response, to head: RequestHead) throws -> ConnectionFate {
+        let (fields, deflate) = script.agreement(to: head.headers, with: response.headers)
+        var response = response
+        response.headers = fields
+        var writer = ResponseWriter(response, to: head, on: self)
+        let fate = try writer.write()
+        guard fate == .upgraded else { return fate }
         let channel = SocketChannel(socket)
         let task = Task.detached {
             await script.run(on: channel, deflate)

@@ -50,8 +50,7 @@ final class ServerConnection: Sendable {
             var response = response
             // Whether the body follows a final answer to such a request can't be told from what comes next.
             if head.expectsContinue { response.headers[.connection] = "close" }
-            var writer = ResponseWriter(response, to: head, on: self)
-            guard try writer.write() == .kept else { return .over }
+            guard try write(response, to: head) == .kept else { return .over }
             _ = try reader.body(head.framing, isKept: false)
             return .kept
         }
@@ -61,8 +60,11 @@ final class ServerConnection: Sendable {
         request.body = body.bytes
         request.bodyLength = body.length
         request.trailers = body.trailers
-        let response = try response(to: request)
-        if let script = response.socket { return try serve(script, response, to: request) }
+        return try write(response(to: request), to: head)
+    }
+
+    private func write(_ response: MockServer.Response, to head: RequestHead) throws -> ConnectionFate {
+        if let script = response.socket { return try serve(script, response, to: head) }
         var writer = ResponseWriter(response, to: head, on: self)
         return try writer.write()
     }
@@ -123,4 +125,6 @@ final class ServerConnection: Sendable {
 enum ConnectionFate {
     case kept
     case over
+    /// It has become a socket.
+    case upgraded
 }
