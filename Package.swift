@@ -302,7 +302,8 @@ let package = Package(
         .testTarget(
             name: "MidstreamTestingTests",
             dependencies: [
-                "MidstreamTesting", "MidstreamCache", "MidstreamCacheStore", "MidstreamCore", "Interception", "TestSupport",
+                "MidstreamTesting", "LoopbackServer", "MidstreamCache", "MidstreamCacheStore", "MidstreamCore", "Interception",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,5 +1,4 @@
-import Dispatch
-import Interception
+import TestSupport
 import Testing
 
 /// Checks that an actor isn't left for each of the thousand elements of a sequence.
@@ -18,17 +17,5 @@ private actor Reader {
         var count = 0
         for try await _ in elements { count += 1 }
         return count
-    }
-}
-
-private final class CountedJobs: SerialExecutor {
-    private let number = Locked(0)
-    private let queue = DispatchQueue(label: "reader")
-    var count: Int { number.withLock { $0 } }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        number.withLock { $0 += 1 }
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 }

@@ -44,7 +44,7 @@ final class SocketChannel: ByteChannel {
 
     func read() async throws -> [UInt8]? { try await incoming.read() }
 
-    func write(_ bytes: [UInt8]) async throws {
+    nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
         let turn = Suspension<Void>()
         let waits = writing.withLock { writing in
             if writing.isUnderWay { writing.next.append(turn) }

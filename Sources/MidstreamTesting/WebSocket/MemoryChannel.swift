@@ -32,7 +32,7 @@ final class MemoryPipe: Sendable {
     }
 
     /// Returns when there is room for more.
-    func write(_ bytes: [UInt8]) async throws {
+    nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
         if let room = try put(bytes), case .cancelled = await room.wait() { throw CancellationError() }
     }
 
@@ -81,7 +81,7 @@ final class MemoryChannel: ByteChannel, ByteWriter {
     }
 
     func read() async throws -> [UInt8]? { try await incoming.read() }
-    func write(_ bytes: [UInt8]) async throws { try await outgoing.write(bytes) }
+    nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws { try await outgoing.write(bytes) }
     func endSending() { outgoing.end() }
 
     func close() {

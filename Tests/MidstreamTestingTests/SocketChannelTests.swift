@@ -1,0 +1,42 @@
+import LoopbackServer
+import MidstreamCore
+import TestSupport
+import Testing
+
+@testable import MidstreamTesting
+
+/// The connections on which a test's side of a socket writes.
+@Suite(.leavesNothing, .timeLimit(.minutes(10))) struct SocketChannelTests {
+    /// A socket of a server, and its client.
+    private func connect() async throws -> (Socket, RawClient) {
+        let (sockets, source) = AsyncStream.makeStream(of: Socket.self)
+        let listener = try Listener(port: 0, family: .ipv4)
+        try listener.start { source.yield($0) }
+        defer { try? listener.stop() }
+        let client = try RawClient(port: listener.port)
+        return (try #require(await sockets.first { _ in true }), client)
+    }
+
+    /// An actor that writes byte by byte.
+    private actor Writer {
+        nonisolated let jobs = CountedJobs()
+        nonisolated var unownedExecutor: UnownedSerialExecutor { jobs.asUnownedSerialExecutor() }
+
+        func write(_ count: Int, to channel: any ByteChannel) async throws {
+            for _ in 0..<count { try await channel.write([1]) }
+        }
+    }
+
+    /// So that messages leave in the order in which their actor has compressed them, though several tasks send.
+    @Test func `A write has its place before another task can enter the actor that writes`() async throws {
+        let (near, far) = MemoryChannel.pair()
+        let (socket, client) = try await connect()
+        for channel in [near, SocketChannel(socket)] as [any ByteChannel] {
+            let writer = Writer()
+            try await writer.write(100, to: channel)
+            #expect(writer.jobs.count < 50)
+        }
+        #expect(try await far.read()?.count == 100)
+        #expect(await client.read(atLeast: 100).count == 100)
+    }
+}
