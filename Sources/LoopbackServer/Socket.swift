@@ -8,10 +8,17 @@ package struct ConnectionEnded: Error {
 
 /// A connected stream socket with blocking calls.
 ///
-/// One thread receives, sends and closes. Any thread may call ``interrupt()``, which makes the blocked one return.
+/// One thread receives and closes; any may send meanwhile, which closing breaks off. Any may call ``interrupt()``, which makes the blocked ones
+/// return.
 package final class Socket: Sendable {
+    private struct State {
+        var isOpen = true
+        /// How many are sending. The last of them gives the descriptor back, which may be another connection's at once.
+        var senders = 0
+    }
+
     private let descriptor: Int32
-    private let isOpen = Locked(true)
+    private let state = Locked(State())
 
     package init(descriptor: Int32) {
         self.descriptor = descriptor
@@ -43,10 +50,27 @@ package final class Socket: Sendable {
 
     /// Sends what the system takes at once; how much that is.
     package func sendAtOnce(_ bytes: UnsafeRawBufferPointer) throws -> Int {
-        let count = System.send(descriptor, bytes.baseAddress, bytes.count, Self.flags | Int32(MSG_DONTWAIT))
-        guard count < 0 else { return count }
-        guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionEnded() }
-        return 0
+        try whileOpen {
+            let count = System.send(descriptor, bytes.baseAddress, bytes.count, Self.flags | Int32(MSG_DONTWAIT))
+            guard count < 0 else { return count }
+            guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionEnded() }
+            return 0
+        }
+    }
+
+    /// Sends, and keeps the descriptor from being given back meanwhile.
+    private func whileOpen<Value>(_ send: () throws -> Value) throws -> Value {
+        try state.withLock { state in
+            guard state.isOpen else { throw ConnectionEnded() }
+            state.senders += 1
+        }
+        defer {
+            state.withLock { state in
+                state.senders -= 1
+                if state.senders == 0, !state.isOpen { _ = System.close(descriptor) }
+            }
+        }
+        return try send()
     }
 
     private static var flags: Int32 {
@@ -61,18 +85,20 @@ package final class Socket: Sendable {
     ///
     /// - Parameter deadline: When to give up; nil: never.
     package func send(_ bytes: UnsafeRawBufferPointer, until deadline: ContinuousClock.Instant? = nil) throws {
-        // Not by a flag of the call, which not every system heeds when sending. No other thread uses the socket meanwhile.
-        if deadline != nil { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
-        defer { if deadline != nil { _ = fcntl(descriptor, F_SETFL, 0) } }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            if let deadline { try wait(for: POLLOUT, until: deadline) }
-            let part = UnsafeRawBufferPointer(rebasing: rest)
-            let count = System.send(descriptor, part.baseAddress, part.count, Self.flags)
-            if count >= 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR, errno != EAGAIN, errno != EWOULDBLOCK {
-                throw ConnectionEnded()
+        try whileOpen {
+            // Not by a flag of the call, which not every system heeds when sending. No other thread uses the socket meanwhile.
+            if deadline != nil { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+            defer { if deadline != nil { _ = fcntl(descriptor, F_SETFL, 0) } }
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                if let deadline { try wait(for: POLLOUT, until: deadline) }
+                let part = UnsafeRawBufferPointer(rebasing: rest)
+                let count = System.send(descriptor, part.baseAddress, part.count, Self.flags)
+                if count >= 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno != EINTR, errno != EAGAIN, errno != EWOULDBLOCK {
+                    throw ConnectionEnded()
+                }
             }
         }
     }
@@ -104,12 +130,12 @@ package final class Socket: Sendable {
 
     /// Makes a blocked call, and every later one, return at once. The peer sees the end of the stream.
     package func interrupt() {
-        isOpen.withLock { if $0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) } }
+        state.withLock { if $0.isOpen { _ = shutdown(descriptor, Int32(SHUT_RDWR)) } }
     }
 
     /// Sends nothing more. The peer sees the end of the stream, and may still send.
     package func endSending() {
-        isOpen.withLock { if $0 { _ = shutdown(descriptor, Int32(SHUT_WR)) } }
+        state.withLock { if $0.isOpen { _ = shutdown(descriptor, Int32(SHUT_WR)) } }
     }
 
     /// Closes so that the peer can still read everything that was sent: a socket that is closed with unread input resets the
@@ -137,9 +163,10 @@ package final class Socket: Sendable {
 
     /// Closes at once. Harmless when repeated.
     package func close() {
-        isOpen.withLock { isOpen in
-            if isOpen { _ = System.close(descriptor) }
-            isOpen = false
+        state.withLock { state in
+            guard state.isOpen else { return }
+            state.isOpen = false
+            if state.senders == 0 { _ = System.close(descriptor) } else { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 }

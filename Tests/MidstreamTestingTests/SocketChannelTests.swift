@@ -39,4 +39,24 @@ import Testing
         #expect(try await far.read()?.count == 100)
         #expect(await client.read(atLeast: 100).count == 100)
     }
+
+    /// What it would send of the rest might go to another connection, which has its descriptor by then.
+    @Test func `Closing a connection breaks off what another thread sends over it`() async throws {
+        let (socket, client) = try await connect()
+        let bytes = [UInt8](repeating: 0, count: 64 << 20)
+        let sending = Task {
+            try await withCheckedThrowingContinuation { (sender: CheckedContinuation<Void, any Error>) in
+                let isStarted = ServerThread.start {
+                    sender.resume(with: Result { try bytes.withUnsafeBytes { try socket.send($0) } })
+                }
+                if !isStarted { sender.resume(throwing: ConnectionEnded()) }
+            }
+        }
+        let first = await client.read(atLeast: 1).count
+        socket.close()
+        let rest = await client.read(atLeast: .max).count
+        #expect(first > 0 && first + rest < bytes.count)
+        await #expect(throws: ConnectionEnded.self) { try await sending.value }
+        await #expect(throws: ConnectionEnded.self) { try await SocketChannel(socket).write([1]) }
+    }
 }
