@@ -1,3 +1,5 @@
+import Midstream
+import TestSupport
 import Testing
 
 @testable import MidstreamTool
@@ -61,6 +63,7 @@ struct FromCurlTests {
             ("curl WSS://h", "midst ws WSS://h --no-redirects"),
             ("curl -L --path-as-is https://h/a/../b", "midst https://h/a/../b"),
             ("curl -L https://h --aws-sigv4 aws:amz:eu:s3 --retry 3", "midst https://h --aws-sigv4 eu:s3 --retries 3"),
+            ("curl -L https://h -H $'A: \\'\u{301}; b'", "midst https://h -H 'A: '\\''\u{301}; b'"),
         ])
     func same(curl: String, midst: String) throws { #expect(try FromCurl.command(curl) == midst) }
 
@@ -84,6 +87,17 @@ struct FromCurlTests {
         arguments: [
             ("a  b\\tc", ["a", "btc"]), ("'a b'c \"d \\\" e\"", ["a bc", "d \" e"]), ("a \\\n b", ["a", "b"]), ("''", [""]),
             (#"$'it\'s\n\u0041\x42'"#, ["it's\nAB"]), (#"$'a\ud83d\ude00b'"#, ["a😀b"]), ("", []),
+            ("'\u{301}a b' \"\u{301}\\\"\u{301}\"", ["\u{301}a b", "\u{301}\"\u{301}"]), ("a\\\r\nb\r\nc", ["ab", "c"]),
+            ("$'\u{301}\\'\u{301} \\u0041\u{301}'", ["\u{301}'\u{301} A\u{301}"]),
         ])
     func words(text: String, words: [String]) throws { #expect(try ShellWords.split(text) == words) }
+
+    @Test(
+        "are words that shells read as they were, whatever combines with a quotation mark",
+        arguments: ["a'\u{301}; echo b", "\"\u{301} $HOME", "\\\u{301}", "a\r\n'\r\nb", " \u{301}", ""])
+    func quoting(word: String) async throws {
+        let child = try await ChildProcess.run("/bin/sh", ["-c", "printf %s \(word.shellQuoted)"])
+        #expect(child.output == Array(word.utf8))
+        #expect(try ShellWords.split(word.shellQuoted) == [word])
+    }
 }

@@ -65,7 +65,7 @@ extension HTTPRequest {
 
 extension String {
     /// The text as one word of a shell. By bytes: a quotation mark with a combining character behind it is one to the shell.
-    fileprivate var shellQuoted: String {
+    package var shellQuoted: String {
         let isPlain =
             !isEmpty && utf8.allSatisfy { $0.isTokenCharacter && !"!#$&'*`|~^".utf8.contains($0) || "/:=,@".utf8.contains($0) }
         if isPlain { return self }

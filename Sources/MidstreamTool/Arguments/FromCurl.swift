@@ -15,7 +15,7 @@ enum FromCurl {
                 try request.take(known, known.takesValue ? words.value(of: name) : "")
             }
         }
-        return try request.words().map(ShellWords.quoted).joined(separator: " ")
+        return try request.words().map(\.shellQuoted).joined(separator: " ")
     }
 
     /// What the words of curl ask for.
@@ -240,24 +240,30 @@ enum FromCurl {
         uniquingKeysWith: { first, _ in first })
 }
 
-/// Words as a POSIX shell reads them, and `$'…'` as bash does; nothing is expanded.
+/// Words as a POSIX shell reads them, and `$'…'` as bash does; nothing is expanded. A quotation mark with a combining character behind it is one
+/// to a shell, so they aren't read by `Character`.
 enum ShellWords {
+    private typealias Rest = Substring.UnicodeScalarView
+
     static func split(_ text: String) throws -> [String] {
-        var rest = text[...]
+        var rest = text.unicodeScalars[...]
         var words: [String] = []
         var word: String?
-        while let character = rest.popFirst() {
-            switch character {
+        while let scalar = rest.popFirst() {
+            switch scalar {
             case "'": word = (word ?? "") + (try quoted(&rest))
             case "\"": word = (word ?? "") + (try doublyQuoted(&rest))
             case "$" where rest.first == "'":
                 rest.removeFirst()
                 word = (word ?? "") + (try escaped(&rest))
-            case "\\": if let next = rest.popFirst(), !next.isNewline { word = (word ?? "") + String(next) }
-            case _ where character.isWhitespace:
+            case "\\":
+                // A line may end as Windows has it.
+                if rest.starts(with: "\r\n".unicodeScalars) { rest.removeFirst() }
+                if let next = rest.popFirst(), next != "\n" { word = (word ?? "") + String(next) }
+            case _ where scalar.properties.isWhitespace:
                 if let word { words.append(word) }
                 word = nil
-            default: word = (word ?? "") + String(character)
+            default: word = (word ?? "") + String(scalar)
             }
         }
         return words + (word.map { [$0] } ?? [])
@@ -265,59 +271,56 @@ enum ShellWords {
 
     private static let unclosed = UsageError("a quotation mark isn't closed")
 
-    private static func quoted(_ rest: inout Substring) throws -> String {
+    private static func quoted(_ rest: inout Rest) throws -> String {
         guard let end = rest.firstIndex(of: "'") else { throw unclosed }
         defer { rest = rest[rest.index(after: end)...] }
         return String(rest[..<end])
     }
 
-    private static func doublyQuoted(_ rest: inout Substring) throws -> String {
+    private static func doublyQuoted(_ rest: inout Rest) throws -> String {
         var text = ""
-        while let character = rest.popFirst() {
-            if character == "\"" { return text }
-            if character == "\\", let next = rest.first, "\"\\$`\n".contains(next) {
+        while let scalar = rest.popFirst() {
+            if scalar == "\"" { return text }
+            if scalar == "\\", let next = rest.first, "\"\\$`\n".unicodeScalars.contains(next) {
                 rest.removeFirst()
-                if next != "\n" { text.append(next) }
+                if next != "\n" { text.unicodeScalars.append(next) }
             } else {
-                text.append(character)
+                text.unicodeScalars.append(scalar)
             }
         }
         throw unclosed
     }
 
     /// As browsers write what isn't plain: `\n`, `\'`, `\u0021`.
-    private static func escaped(_ rest: inout Substring) throws -> String {
+    private static func escaped(_ rest: inout Rest) throws -> String {
         var text = ""
-        while let character = rest.popFirst() {
-            if character == "'" { return text }
-            guard character == "\\", let next = rest.popFirst() else {
-                text.append(character)
+        while let scalar = rest.popFirst() {
+            if scalar == "'" { return text }
+            guard scalar == "\\", let next = rest.popFirst() else {
+                text.unicodeScalars.append(scalar)
                 continue
             }
             let digits = next == "u" ? 4 : next == "x" ? 2 : 0
-            if digits > 0, let unit = UInt32(rest.prefix(digits), radix: 16) {
+            if digits > 0, let unit = UInt32(String(rest.prefix(digits)), radix: 16) {
                 rest = rest.dropFirst(digits)
-                text.unicodeScalars.append(try scalar(unit, &rest))
+                text.unicodeScalars.append(try self.scalar(unit, &rest))
             } else {
-                text.append(["n": "\n", "r": "\r", "t": "\t"][next] ?? next)
+                text.unicodeScalars.append(controls[next] ?? next)
             }
         }
         throw unclosed
     }
 
+    private static let controls: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t"]
+
     /// The character of a unit of UTF-16, which may be the first of two.
-    private static func scalar(_ unit: UInt32, _ rest: inout Substring) throws -> Unicode.Scalar {
+    private static func scalar(_ unit: UInt32, _ rest: inout Rest) throws -> Unicode.Scalar {
         if let scalar = Unicode.Scalar(unit) { return scalar }
-        guard rest.hasPrefix(#"\u"#), let second = UInt32(rest.dropFirst(2).prefix(4), radix: 16),
+        guard rest.starts(with: #"\u"#.unicodeScalars), let second = UInt32(String(rest.dropFirst(2).prefix(4)), radix: 16),
             0xD800..<0xDC00 ~= unit, 0xDC00..<0xE000 ~= second,
             let scalar = Unicode.Scalar(0x1_0000 + (unit & 0x3FF) * 0x400 + (second & 0x3FF))
         else { throw UsageError("half of a character is escaped without the other half") }
         rest = rest.dropFirst(6)
         return scalar
-    }
-
-    static func quoted(_ word: String) -> String {
-        let isPlain = !word.isEmpty && word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=@%+,".contains($0)) }
-        return isPlain ? word : "'\(word.replacing("'", with: #"'\''"#))'"
     }
 }
