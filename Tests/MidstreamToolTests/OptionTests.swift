@@ -97,6 +97,9 @@ struct OptionTests {
             END
             $m replay $d/a --trace
             """#, #"recorded: a\u{1B}[2J"#, "\nb\\u{1B}[2J\n\nc\n", #"midst: GET\u{1B}[2J http://h/"#),
+        Example(
+            #"printf '{"url":"%s/json"}\n{"url":"%s/file?q=caf%%E9&token=a"}\n' $u $u | $m batch --jobs 1 --har $d/a; "#
+                + "$m replay $d/a --send --har $d/b; test -e $d/b || echo none was sent", "can be played", "none was sent"),
         Example("$m put $u/echo -d hello --har $d/a.har -o $d/x; $m replay $d/a.har --send", "or not all of it", status: 2),
         Example(
             "$m $u/echo -H A:b -H Authorization:S --har $d/a.har -o $d/x; $m replay $d/a.har --send -H C:d", "\nA: b\n",
