@@ -5,7 +5,8 @@ extension CallRecord {
     func line(_ redaction: Redaction) -> String {
         let more = exchanges.count == 1 ? "" : ", \(exchanges.count) exchanges"
         let purpose = purpose == .own ? "" : " (\(purpose))"
-        return "\(redaction.line(method, url))\(purpose) \(outcome(status, failure)), \(duration.inMilliseconds) ms\(more)"
+        let outcome = outcome(status, failure(by: redaction))
+        return "\(redaction.line(method, url))\(purpose) \(outcome), \(duration.inMilliseconds) ms\(more)"
     }
 }
 
@@ -16,8 +17,8 @@ extension ExchangeRecord {
         if withBodies { lines += Self.lines(requestBody, requestHeaders, redaction, mark: "> ") }
         let connection = metrics?.localPort.map { ", connection \($0)" } ?? ""
         let version = version.map { " \($0)" } ?? ""
-        lines.append(
-            "\(outcome(status, failure).replacing("→", with: "←"))\(version), \(duration.inMilliseconds) ms\(connection)")
+        let end = outcome(status, failure(by: redaction)).replacing("→", with: "←")
+        lines.append("\(end)\(version), \(duration.inMilliseconds) ms\(connection)")
         guard let responseHeaders else { return lines.joined(separator: "\n") }
         lines += Self.lines(responseHeaders, redaction, mark: "< ")
         if withBodies { lines += Self.lines(responseBody, responseHeaders, redaction, mark: "< ") }

@@ -142,6 +142,26 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("withholds what its own redaction names in the words of a failure as well")
+    func failures() async throws {
+        try await withFolder { folder in
+            let redaction = Redaction(queryItems: ["session"])
+            let (recorder, keeper) = (try HARRecorder(file: "\(folder)/a.har", redaction: redaction), CallKeeper())
+            let transport = StubTransport { _ in
+                throw HTTPError(.connection, "There is no way to http://h/lost?session=S3CR3T&page=7.")
+            }
+            let client = testClient(configuration: .init(observers: [recorder, keeper]), transport: transport)
+            _ = try? await client.send(HTTPRequest("http://h/"))
+            await recorder.flush()
+            for text in [
+                try String(contentsOfFile: "\(folder)/a.har", encoding: .utf8),
+                CallReport(keeper.calls, redaction: redaction).html(),
+            ] {
+                #expect(!text.contains("S3CR3T") && text.contains("page=7"))
+            }
+        }
+    }
+
     @Test("refuses what is no file, such as a device that has no end")
     func devices() async throws {
         #expect(throws: HARArchive.Failure.fileExists("/dev/zero")) { try HARRecorder(file: "/dev/zero", isContinued: true) }

@@ -58,7 +58,7 @@ public final class CallRecord: Sendable, Identifiable {
     /// The kind of failure: an ``HTTPError/Code``, `cancelled`, or the type of another error; nil when a response was returned.
     public var error: String? { contents.error }
     /// The failure in words, without secrets.
-    public var failure: String? { contents.failure.map(redaction.ownText) }
+    public var failure: String? { failure(by: redaction) }
     /// The exchanges, in the order in which they began; no more than 2,000. Kept bodies are dropped from those beyond 256 KiB, or four times
     /// what is kept of one body where that is more.
     public var exchanges: [ExchangeRecord] { contents.exchanges }
@@ -70,6 +70,9 @@ public final class CallRecord: Sendable, Identifiable {
     public var redaction: Redaction { contents.source.redaction }
 
     let contents: Contents
+
+    /// The failure in words, as somebody shows it who has a redaction of their own.
+    package func failure(by redaction: Redaction) -> String? { contents.failure.map(redaction.ownText) }
 
     init(_ contents: consuming Contents) { self.contents = contents }
 

@@ -76,7 +76,7 @@ public final class ExchangeRecord: Sendable {
     /// The kind of failure: an ``HTTPError/Code``, `cancelled`, or the type of another error; nil when a response came.
     public var error: String? { outcome.error }
     /// The failure in words, without secrets.
-    public var failure: String? { outcome.failure.map(redaction.ownText) }
+    public var failure: String? { failure(by: redaction) }
     /// Whether the response's body is streamed and hasn't ended.
     public var isBodyArriving: Bool { outcome.isBodyArriving }
     /// What is withheld when the record is shown.
@@ -156,6 +156,9 @@ public final class ExchangeRecord: Sendable {
         }
         self.init(beginning, outcome)
     }
+
+    /// The failure in words, as somebody shows it who has a redaction of their own.
+    package func failure(by redaction: Redaction) -> String? { outcome.failure.map(redaction.ownText) }
 
     /// The memory that kept bodies take.
     var keptBytes: Int { (outcome.requestBody?.bytes.count ?? 0) + (outcome.responseBody?.bytes.count ?? 0) }

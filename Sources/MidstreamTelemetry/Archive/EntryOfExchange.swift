@@ -113,7 +113,7 @@ extension HAREntry.Request {
 extension HAREntry.Response {
     fileprivate init(_ exchange: ExchangeRecord, _ redaction: Redaction?) {
         httpVersion = exchange.version.name
-        _error = exchange.failure
+        _error = exchange.failure(by: redaction ?? Redaction())
         guard let status = exchange.status, let headers = exchange.responseHeaders else { return }
         self.status = Double(status.code)
         statusText = status.reason

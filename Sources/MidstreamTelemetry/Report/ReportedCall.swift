@@ -32,7 +32,7 @@ struct ReportedCall {
         url = redaction.url(call.url)
         route = call.route.map(redaction.url)
         status = call.status?.code
-        (error, message) = (call.error, call.failure)
+        (error, message) = (call.error, call.failure(by: redaction))
         cache = HAREntry(call, redaction: redaction)?._fromCache
         exchanges = call.exchanges.map {
             ReportedExchange(HAREntry($0, redaction: redaction), start: $0.start / .milliseconds(1))
