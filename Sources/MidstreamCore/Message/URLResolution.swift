@@ -153,8 +153,11 @@ extension URLText {
         return bytes.count - (bytes.last == dot ? 1 : 0) <= maximumHost && bytes.allSatisfy { ASCIISet.host.contains($0) }
     }
 
+    /// Without query and fragment, in which own names of secrets aren't found where there is no whole URL.
     private static func invalid(_ text: String, _ problem: String) -> HTTPError {
-        HTTPError(.invalidRequest, "The URL “\(redacted(text))” \(problem).", phase: .notSent)
+        var parts = URLText(redacted(text))
+        (parts.query, parts.fragment) = (nil, nil)
+        return HTTPError(.invalidRequest, "The URL “\(parts.text)” \(problem).", phase: .notSent)
     }
 
     private static func invalid(_ text: String, _ flaw: Flaw) -> HTTPError {

@@ -98,6 +98,14 @@ struct URLResolutionTests {
         #expect(stub.requests.isEmpty)
     }
 
+    @Test(
+        "the query of one that is refused isn't shown: own names of secrets are found in whole URLs alone",
+        arguments: ["users?session=S3CR3T", "//h/users#session=S3CR3T", "ftp://h/users?session=S3CR3T"])
+    func refusedQuery(url: String) async {
+        let error = await httpError { try await testClient(transport: StubTransport.ok).send(HTTPRequest(url)) }
+        #expect(error?.message.contains("users” ") == true && error?.message.contains("S3CR3T") == false)
+    }
+
     @Test("a base never gives way to another host", arguments: ["//evil/path", "///evil", "//evil", "//u:p@evil/"])
     func hostless(url: String) async {
         let stub = StubTransport.ok
