@@ -196,6 +196,37 @@ struct CanaryTests {
         }
     }
 
+    @Test("in a capsule, also where its own redaction or the client's alone knows that it is one", arguments: [true, false])
+    func capsules(isClients: Bool) async throws {
+        let (secret, redaction) = (Self.canary, Redaction(headers: ["X-Mine"], queryItems: ["ticket"]))
+        var configuration = HTTPClient.Configuration(
+            headers: ["X-Mine": secret], query: [("ticket", secret)], keepsCapsules: true)
+        if isClients { configuration.redaction = redaction }
+        let transport = StubTransport { request in
+            throw HTTPError(.connection, "There is no way to \(request.redactedURL).", request: request)
+        }
+        let client = testClient(configuration: configuration, transport: transport) {
+            Planner()
+            ClosureHTTPInterceptor("Own", stage: .call) { request, next in
+                request.note("asks http://h/c?ticket=\(secret)&page=7")
+                var request = request
+                request.headers["X-Mine"] = "\(secret)2"
+                return try await next(request)
+            }
+        }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("http://h/a?page=7")) }
+        let capsule = try #require(await error?.capsule(redaction: isClients ? nil : redaction))
+        let encoded = String(decoding: try capsule.encoded(), as: UTF8.self)
+        #expect(!encoded.contains(secret))
+        let account = try #require(capsule.account)
+        for text in [account.failure, account.trace, account.explanation] {
+            #expect(text?.contains("page=7&ticket=‹withheld›") == true)
+        }
+        #expect(account.settings?.contains("headers: X-Mine: ‹withheld›") == true)
+        #expect(account.settings?.contains("query: ?ticket=‹withheld›") == true)
+        withExtendedLifetime(client) {}
+    }
+
     @Test("in the exchange with a token endpoint", arguments: [true, false])
     func tokens(inForm: Bool) async throws {
         let secret = Self.canary

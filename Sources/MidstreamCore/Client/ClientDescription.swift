@@ -16,10 +16,12 @@ extension HTTPClient.Configuration: CustomReflectable {
     /// Shows the settings without their secrets; of validators and clock only the names.
     public var customMirror: Mirror {
         let items = query.map { "\($0.percentEncoded)=\($1.percentEncoded)" }.joined(separator: "&")
+        var headers = headers
+        for name in redaction.headers { headers.markSensitive(name) }
         return Mirror(
             self,
             children: [
-                "headers": headers, "query": URLText.redacted("?\(items)"), "timeout": timeout as Any,
+                "headers": headers, "query": redaction.url("?\(items)"), "timeout": timeout as Any,
                 "deadline": deadline as Any,
                 "maxRetries": maxRetries, "validators": validators.map { "\(type(of: $0))" },
                 "maximumBufferedBody": maximumBufferedBody, "clock": "\(type(of: clock))", "recordsTrace": recordsTrace,

@@ -110,11 +110,18 @@ public final class HTTPClient: Sendable {
     ///
     /// - Throws: The error that would keep the request from being sent, such as ``HTTPError/Code/invalidRequest``.
     public func explain(_ request: HTTPRequest) async throws -> Explanation {
+        try await explain(request, by: configuration.redaction)
+    }
+
+    /// The same, as somebody shows it who has a redaction of their own.
+    package func explain(_ request: HTTPRequest, by redaction: Redaction) async throws -> Explanation {
         let start = try prepared(request)
         let limits = CallLimits(
             timeout: configuration.timeout, deadline: configuration.deadline, maxRetries: configuration.maxRetries,
             redirects: configuration.redirects)
-        return try await pipeline(for: request).rehearse(start, given: request, limits: limits) { rehearsed(start, $0) }
+        return try await pipeline(for: request).rehearse(start, given: request, limits: limits, redaction: redaction) {
+            rehearsed(start, $0)
+        }
     }
 
     /// Makes connections ahead of the requests that will use them: name, TCP and, for https, TLS; see ``HTTPTransport/prepare(_:connections:)``.

@@ -286,16 +286,19 @@ extension HTTPError {
 
 extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError, CustomReflectable {
     /// The code, the message, the request line and the status; secrets withheld.
-    public var description: String {
+    public var description: String { description(by: Redaction()) }
+
+    /// The same, as somebody shows it who has a redaction of their own.
+    package func description(by redaction: Redaction) -> String {
         var text = "\(code): \(message)"
-        if let request { text += " [\(request)]" }
+        if let request { text += " [\(request.line(by: redaction))]" }
         if let response { text += " [\(response.status)]" }
         if let underlying = underlying as? HTTPError {
             text += " (\(underlying.code): \(underlying.message))"
         } else if let underlying {
             text += " (\(type(of: underlying)))"
         }
-        return text
+        return redaction.ownText(text)
     }
 
     /// The same as ``description``.

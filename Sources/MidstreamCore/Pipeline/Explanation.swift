@@ -33,7 +33,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public let redirects: RedirectPolicy
     /// The interceptor that would answer by itself, so that nothing would be sent; nil: none.
     public let answeredBy: String?
-    /// That of the client.
+    /// What is withheld of it.
     let redaction: Redaction
     /// Whether the body could be sent a second time.
     public var replayability: HTTPBody.Replayability { request.body.replayability }

@@ -15,8 +15,9 @@ extension Pipeline {
     ///   - start: The request as the client hands it to the pipeline.
     ///   - given: The request as the client was given it.
     ///   - limits: Those of the client, for what the request leaves open.
+    ///   - redaction: What is withheld.
     func rehearse(
-        _ start: HTTPRequest, given: HTTPRequest, limits: CallLimits, as call: (Rehearsal) -> Call
+        _ start: HTTPRequest, given: HTTPRequest, limits: CallLimits, redaction: Redaction, as call: (Rehearsal) -> Call
     ) async throws -> Explanation {
         var request = start
         var plans: [RequestPlan] = []
@@ -33,15 +34,15 @@ extension Pipeline {
         let steps = plans.indices.map { place in
             Explanation.Step(
                 name: elements[place].name, stage: elements[place].place.stage, scope: elements[place].scope,
-                changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked, legend.redaction),
+                changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked, redaction),
                 plan: plans[place])
         }
         return Explanation(
-            clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked, legend.redaction), steps: steps,
+            clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked, redaction), steps: steps,
             request: try exchange.checked(request, of: call(rehearsal(at: elements.count))), transport: legend.transport,
             timeout: request.timeout ?? limits.timeout, deadline: request.deadline ?? limits.deadline,
             maxRetries: request.maxRetries ?? limits.maxRetries, redirects: request.redirects.over(limits.redirects),
-            answeredBy: answerer, redaction: legend.redaction)
+            answeredBy: answerer, redaction: redaction)
     }
 
     /// The request that the interceptors after stage `call` would make of `start`, and whose it would be.

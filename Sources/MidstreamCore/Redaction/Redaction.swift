@@ -48,6 +48,13 @@ public struct Redaction: Sendable, Hashable {
         return marked(shown)
     }
 
+    /// A sentence, such as an error's description, without what this redaction alone withholds of the URLs in it.
+    package func ownText(_ text: String) -> String {
+        guard !queryItems.isEmpty, text.utf8.contains(UInt8(ascii: ":")) else { return text }
+        // Any scheme would be looked for from each letter on to the end of its word, which a server may have made long.
+        return text.replacing(#/(?i:https?|wss?)://[^\s\[\]<>"“”']+/#) { url(String($0.output)) }
+    }
+
     /// The method and the URL of a request as they may be shown in one line, whatever somebody has made of them.
     package func line(_ method: HTTPMethod, _ url: String) -> String { "\(method) \(self.url(url))".escapingControls }
 

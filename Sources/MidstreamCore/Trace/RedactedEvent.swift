@@ -26,13 +26,6 @@ extension Redaction {
         return CallEvent(event.name, shown.text, shown.attributes.mapValues { $0 })
     }
 
-    /// A sentence, such as an error's description, without what this redaction alone withholds of the URLs in it.
-    package func ownText(_ text: String) -> String {
-        guard !queryItems.isEmpty, text.utf8.contains(UInt8(ascii: ":")) else { return text }
-        // Any scheme would be looked for from each letter on to the end of its word, which a server may have made long.
-        return text.replacing(#/(?i:https?|wss?)://[^\s\[\]<>"“”']+/#) { url(String($0.output)) }
-    }
-
     /// By their names, as in a body.
     private func fields(_ attributes: [String: EventValue]) -> [String: EventValue] {
         var object = JSONObject()

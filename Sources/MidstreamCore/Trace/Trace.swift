@@ -62,9 +62,9 @@ public struct Trace: Sendable {
         /// Its parts by their names.
         public let attributes: [String: EventValue]
 
-        init?(_ remark: TraceRecorder.Remark, of recording: TraceRecorder.Recording) {
+        init?(_ remark: TraceRecorder.Remark, of recording: TraceRecorder.Recording, by redaction: Redaction) {
             guard let event = remark.event else { return nil }
-            self.init(recording.legend.redaction.own(event, remark.text), at: remark.time - recording.start)
+            self.init(redaction.own(event, remark.text), at: remark.time - recording.start)
         }
 
         init(_ event: CallEvent, at nanoseconds: UInt64) {
@@ -81,11 +81,16 @@ public struct Trace: Sendable {
     /// The events of one kind, in the order in which they were recorded.
     public func events(named name: String) -> [Event] {
         guard let recording = recorder?.snapshot else { return [] }
-        return recording.remarks.filter { $0.event?.name == name }.compactMap { Event($0, of: recording) }
+        return recording.remarks.filter { $0.event?.name == name }.compactMap {
+            Event($0, of: recording, by: recording.legend.redaction)
+        }
     }
 
     /// The outermost passes; a single one for a call. Empty when nothing was recorded.
     public var spans: [Span] { recorder.map { TraceAssembly($0.snapshot).roots } ?? [] }
+
+    /// The same, as somebody shows them who has a redaction of their own.
+    func spans(by redaction: Redaction) -> [Span] { recorder.map { TraceAssembly($0.snapshot, redaction).roots } ?? [] }
 
     /// How many passes were not kept because there were too many; 0 for any reasonable call.
     public var droppedSpans: Int { recorder?.snapshot.dropped ?? 0 }

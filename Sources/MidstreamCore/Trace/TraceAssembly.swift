@@ -1,12 +1,15 @@
 /// Makes a tree of spans of a recording.
 struct TraceAssembly {
     private let recording: TraceRecorder.Recording
+    private let redaction: Redaction
     private var children: [Int32: [Int32]] = [:]
     /// Names marked sensitive anywhere in the call: their values were secret before, too.
     private let marked: Set<HTTPHeaders.Name>
 
-    init(_ recording: TraceRecorder.Recording) {
+    /// - Parameter redaction: Nil: that of the client.
+    init(_ recording: TraceRecorder.Recording, _ redaction: Redaction? = nil) {
         self.recording = recording
+        self.redaction = redaction ?? recording.legend.redaction
         marked = Set(
             recording.requests.all.flatMap(\.headers.sensitiveNames) + recording.responses.all.flatMap(\.headers.sensitiveNames))
         for (place, pass) in recording.passes.enumerated() { children[pass.parent, default: []].append(Int32(place)) }
@@ -21,8 +24,6 @@ struct TraceAssembly {
             return span(index, isConcurrent: isConcurrent, cameUp: index == cameUp)
         }
     }
-
-    private var redaction: Redaction { recording.legend.redaction }
 
     private func pass(_ index: Int32) -> TraceRecorder.Pass { recording.passes[Int(index)] }
 
@@ -60,7 +61,7 @@ struct TraceAssembly {
             responseChanges: received.flatMap { before in response.map { $0.changes(since: before, secret: marked, redaction) } }
                 ?? [],
             notes: remarks.map { $0.shown(by: redaction).escapingControls },
-            events: remarks.compactMap { Trace.Event($0, of: recording) },
+            events: remarks.compactMap { Trace.Event($0, of: recording, by: redaction) },
             status: response?.status.code,
             failure: pass.failure < 0 ? nil : redaction.ownText(recording.failures[Int(pass.failure)]),
             children: spans(below: index, cameUp: answer), isConcurrent: isConcurrent, cameUp: cameUp)

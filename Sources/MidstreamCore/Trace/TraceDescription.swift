@@ -1,8 +1,12 @@
 extension Trace: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The call as a tree: a line for each pass with its start and duration, indented by stage, and under it what it changed, said
     /// and brought.
-    public var description: String {
-        let spans = spans
+    public var description: String { description(of: spans) }
+
+    /// The same, as somebody shows it who has a redaction of their own.
+    package func description(by redaction: Redaction) -> String { description(of: spans(by: redaction)) }
+
+    private func description(of spans: [Span]) -> String {
         guard let first = spans.first else { return "nothing was recorded" }
         var lines = [first.request + first.outcome]
         for span in spans { Self.write(span, to: &lines, depth: 0, within: nil) }

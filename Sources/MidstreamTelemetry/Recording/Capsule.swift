@@ -17,15 +17,16 @@ extension HTTPError {
         let events = call.events.map { HAREntry.Event($0, redaction: includesSecrets ? nil : redaction) }
         for place in archive.entries.indices { archive.entries[place]._midstream?.events = events }
         archive.account = HARArchive.Account(
-            failure: description, trace: trace.map { "\($0)" }, settings: call.client?.configuration.listed,
-            explanation: await explanation(by: call.client))
+            failure: description(by: redaction), trace: trace?.description(by: redaction),
+            settings: call.client?.configuration.listed(redaction),
+            explanation: await explanation(by: call.client, redaction))
         return archive
     }
 
-    private func explanation(by client: HTTPClient?) async -> String? {
+    private func explanation(by client: HTTPClient?, _ redaction: Redaction) async -> String? {
         guard let client, let request else { return nil }
         do {
-            return "\(try await client.explain(request))"
+            return "\(try await client.explain(request, by: redaction))"
         } catch {
             return "\(client.pipeline)"
         }
@@ -34,7 +35,9 @@ extension HTTPError {
 
 extension HTTPClient.Configuration {
     /// A line for each setting, secrets withheld.
-    fileprivate var listed: [String] {
-        Mirror(reflecting: self).children.map { name, value in "\(name ?? ""): \(value)" }
+    fileprivate func listed(_ redaction: Redaction) -> [String] {
+        var shown = self
+        shown.redaction = redaction
+        return Mirror(reflecting: shown).children.map { name, value in "\(name ?? ""): \(value)" }
     }
 }
