@@ -599,6 +599,27 @@ struct TelemetryExportTests {
         #expect(collector.requests.map(\.urlText) == ["http://collector/v1/traces", "http://collector/v1/metrics"])
     }
 
+    @Test("flushes in a task that is cancelled, too")
+    func flushWhenCancelled() async throws {
+        let (gate, clock) = (Gate(), TestClock())
+        let collector = StubTransport { request in
+            await gate.wait()
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector", over: collector), service: "shop", clock: clock)
+        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        _ = try await client.send(HTTPRequest("http://h/"))
+        let flush = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await exporter.flush()
+        }
+        await gate.reached()
+        gate.open()
+        #expect(await flush.value)
+        #expect(collector.requests.count == 2 && exporter.dropped == 0)
+    }
+
     @Test("sends as the environment says, of each kind what is said of it alone")
     func environmentsTargets() async throws {
         let collector = StubTransport.ok

@@ -168,7 +168,8 @@ public final class OpenTelemetryExporter: CallObserver {
     /// Why the last export of spans failed, or was refused in part, or else the last one of metrics; nil: neither was.
     public var failure: String? { state.withLock { $0.failures[.traces] ?? $0.failures[.metrics] } }
 
-    /// Sends what there is, metrics included. Returns when that is done, or when the time is over; the rest goes on then.
+    /// Sends what there is, metrics included. Returns when that is done, or when the time is over; the rest goes on then. It is done in a task
+    /// that is cancelled as well, as it may be at the end of a program.
     ///
     /// - Returns: Whether that is done, with or without success: see ``failure``.
     @discardableResult
@@ -180,8 +181,7 @@ public final class OpenTelemetryExporter: CallObserver {
             await export.value
             done.resume(())
         }
-        if case .value = await done.wait(for: limit, on: timer) { return true }
-        return false
+        return await done.value(within: limit, on: timer) != nil
     }
 
     // MARK: Observing
