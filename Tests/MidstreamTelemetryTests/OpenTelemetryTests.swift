@@ -620,6 +620,27 @@ struct TelemetryExportTests {
         #expect(collector.requests.count == 2 && exporter.dropped == 0)
     }
 
+    @Test("writes each document to a line of its own, also where others write to the file")
+    func sharedFile() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/t.jsonl"
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        let sink = try FileSink(path)
+                        let document = #"{"from":\#(number),"text":"\#(String(repeating: "x", count: 2_000))"}"#
+                        for _ in 0..<250 { _ = try await sink.send(Array(document.utf8), .traces) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+            let documents = try lines.map { try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]) }
+            for number in 0..<4 { #expect(documents.count { $0["from"] as? Int == number } == 250) }
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
     @Test("sends as the environment says, of each kind what is said of it alone")
     func environmentsTargets() async throws {
         let collector = StubTransport.ok

@@ -25,7 +25,7 @@ public final class OpenTelemetryExporter: CallObserver {
     public enum Destination: Sendable {
         /// A collector's URL, to which `/v1/traces` and `/v1/metrics` are added.
         case collector(String, headers: HTTPHeaders = [:], over: any HTTPTransport)
-        /// A file, which gets a document in JSON in each line. It is made for its owner alone, or continued.
+        /// A file, which gets a document in JSON in each line. It is made for its owner alone, or continued; several processes may write to it.
         case file(String)
     }
 

@@ -50,26 +50,19 @@ protocol TelemetrySink: Sendable {
     func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> TelemetryRefusal?
 }
 
-/// A file with a document in each line.
+/// A file with a document in each line, to which others may write as well.
 struct FileSink: TelemetrySink {
     private let file: Locked<FileHandle>
 
     init(_ path: String) throws {
-        if !FileManager.default.fileExists(atPath: path) {
-            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-        }
-        do {
-            file = Locked(try FileHandle(forUpdating: URL(fileURLWithPath: path)))
-        } catch {
-            throw OpenTelemetryExporter.Failure.file(path)
-        }
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw OpenTelemetryExporter.Failure.file(path) }
+        file = Locked(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
     }
 
     func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> TelemetryRefusal? {
-        try file.withLock { file in
-            try file.seekToEnd()
-            try file.write(contentsOf: Data(document) + Data("\n".utf8))
-        }
+        // In one piece, which the system puts at the end of what is there by then.
+        try file.withLock { try $0.write(contentsOf: Data(document) + Data("\n".utf8)) }
         return nil
     }
 }
