@@ -172,4 +172,22 @@ struct HARRecorderTests {
             #expect(throws: HARArchive.Failure.fileExists(path)) { try HARRecorder(file: path, isContinued: true) }
         }
     }
+
+    @Test("makes a file only where there is nothing, whatever others make meanwhile")
+    func made() async throws {
+        try await withFolder { folder in
+            // What leads to nothing is there all the same.
+            let link = "\(folder)/link.har"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder)/none.har")
+            #expect(throws: HARArchive.Failure.fileExists(link)) { try HARRecorder(file: link) }
+            for number in 0..<20 {
+                let path = "\(folder)/\(number).har"
+                let count = await withTaskGroup(of: Bool.self) { group in
+                    for _ in 0..<8 { group.addTask { (try? HARFile(at: path, isContinued: false)) != nil } }
+                    return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+                }
+                #expect(count == 1)
+            }
+        }
+    }
 }

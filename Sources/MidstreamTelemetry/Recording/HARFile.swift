@@ -14,15 +14,18 @@ struct HARFile {
     ///
     /// - Throws: ``HARArchive/Failure``.
     init(at path: String, isContinued: Bool) throws {
-        if !FileManager.default.fileExists(atPath: path) {
-            guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
-                throw HARArchive.Failure.file("can't make the file \(path)")
+        // Whoever comes second finds it there, and it is its owner's alone from the beginning.
+        let made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if made < 0 {
+            guard errno == EEXIST else { throw HARArchive.Failure.file("can't make the file \(path)") }
+            guard isContinued, try Self.size(of: path) <= HARArchive.defaultLimit else {
+                throw HARArchive.Failure.fileExists(path)
             }
-        } else if try !isContinued || Self.size(of: path) > HARArchive.defaultLimit {
-            throw HARArchive.Failure.fileExists(path)
         }
         do {
-            file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            file =
+                try made < 0
+                ? FileHandle(forUpdating: URL(fileURLWithPath: path)) : FileHandle(fileDescriptor: made, closeOnDealloc: true)
             let content = try file.readToEnd() ?? Data()
             (end, lastStart, count) = (UInt64(HARFormat.beginning.count), 0, 0)
             if content.isEmpty {
