@@ -114,6 +114,8 @@ struct OptionTests {
             "a.html\n<!doctype html>", #""status":302"#, "</html>"),
         Example("$m report $d/none.har", "none.har", status: 1),
         Example("$m $u --otlp $d/t; cat $d/t; $m $u --otlp $u", "resourceSpans", "resourceMetrics", "http.request.method"),
+        Example(
+            "$m $u/long --har $d/h --otlp $d/t | head -c 1; grep -c startedDateTime $d/h; cat $d/t", "a1\n", "resourceSpans"),
         Example("$m $u --otlp http://127.0.0.1:1", "the telemetry wasn't sent"),
         Example("$m $u --otlp $u/old", "the telemetry wasn't sent: "),
         Example("$m http://x/ --unix-socket $d/none --otlp $u/old", "the telemetry wasn't sent: ", "too old", status: 1),
@@ -240,6 +242,11 @@ struct OptionTests {
         case "/cookie": return .init(headers: [.setCookie: "a=b"])
         case "/sse" where request.headers["Last-Event-ID"] == nil:
             return .init(headers: [.contentType: "text/event-stream"], body: "event: x\ndata: 1\n\nretry: 1\nid: 7\ndata: 2\n\n")
+        case "/feed":
+            // It stays open behind the first event.
+            return .init(
+                headers: [.contentType: "text/event-stream", .setCookie: "a=b"], body: "data: 1\n\ndata: 2\n\n",
+                fault: .stall(.insideBody(afterBytes: 9)))
         case "/socket": return .webSocket { try await $0.echo() }
         case "/sse": return .init(status: .noContent)
         case "/flaky" where server.requests.filter { $0.path == "/flaky" }.count == 1: return .init(status: 503)
@@ -323,5 +330,24 @@ struct OptionTests {
         #expect(child.status == .exited(130))
         #expect(try String(contentsOf: file, encoding: .utf8) == "before")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    }
+
+    @Test("that is interrupted keeps what came until then", .enabled(if: Tool.path != nil))
+    func interruptedStream() async throws {
+        defer { server.shutdown() }
+        server.respond { try await answer($0) }
+        let script = """
+            import signal, subprocess, sys
+            tool = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+            tool.stdout.readline()
+            tool.send_signal(signal.SIGINT)
+            sys.exit(tool.wait())
+            """
+        let files = ["--har", "--otlp", "--session"].map { ($0, folder.url.appendingPathComponent($0).path) }
+        let words = ["-c", script, try #require(Tool.path), server.url("/feed"), "--sse"] + files.flatMap { [$0, $1] }
+        let child = try await ChildProcess.run("/usr/bin/env", ["python3"] + words)
+        #expect(child.status == .exited(130))
+        let texts = try files.map { try String(contentsOfFile: $1, encoding: .utf8) }
+        for (text, expected) in zip(texts, ["startedDateTime", "resourceSpans", "127.0.0.1"]) { #expect(text.contains(expected)) }
     }
 }

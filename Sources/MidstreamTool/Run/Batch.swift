@@ -41,6 +41,11 @@ struct Batch {
         let transport = try arguments.transport.transport()
         let recording = try Recording(arguments)
         let client = Invocation(arguments).batchClient(recording.observers, transport)
+        return try await recording.keeping(arguments.session) { try await answer(input, by: client) ? 0 : 1 }
+    }
+
+    /// Returns whether all of them were answered as expected.
+    private func answer(_ input: FileHandle, by client: HTTPClient) async throws -> Bool {
         var lines = HTTPBody.once(InputChunks(input)).lines(upTo: Self.limit).makeAsyncIterator()
         var unread: (any Error)?
         let hasFailed = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -62,10 +67,8 @@ struct Batch {
             for try await isGood in group where !isGood { hasFailed = true }
             return hasFailed
         }
-        try arguments.session?.save()
-        await recording.finish()
         if let unread { throw unread }
-        return hasFailed ? 1 : 0
+        return !hasFailed
     }
 
     /// The next line; nil at the end, and where the rest can't be read: what has been sent goes on then.

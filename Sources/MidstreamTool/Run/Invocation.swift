@@ -48,11 +48,13 @@ struct Invocation {
             try Terminal.print("\(await explanation(of: request, by: client))")
             return 0
         }
-        let status = try await send(request, to: file, by: client)
-        if let format = arguments.summary { try Terminal.put(Array(format.text(of: summary.summary).utf8), into: STDOUT_FILENO) }
-        try arguments.session?.save()
-        await recording.finish()
-        return status
+        return try await recording.keeping(arguments.session) {
+            let status = try await send(request, to: file, by: client)
+            if let format = arguments.summary {
+                try Terminal.put(Array(format.text(of: summary.summary).utf8), into: STDOUT_FILENO)
+            }
+            return status
+        }
     }
 
     private func explanation(of request: HTTPRequest, by client: HTTPClient) async throws -> Explanation {

@@ -22,8 +22,26 @@ struct Recording {
         return all.compactMap { $0 }
     }
 
+    /// Does the work, and then keeps what came of it and the cookies, also where Ctrl-C or a reader of the output that has had enough ends it, as
+    /// it is usual for streams.
+    ///
+    /// - Returns: The exit status.
+    func keeping(_ session: Session?, of work: () async throws -> Int32) async throws -> Int32 {
+        let status: Int32
+        do {
+            status = try await work()
+        } catch {
+            await finish()
+            try? session?.save()
+            throw error
+        }
+        await finish()
+        try session?.save()
+        return status
+    }
+
     /// Writes and sends what there is, and says what couldn't be.
-    func finish() async {
+    private func finish() async {
         await recorder?.flush()
         if let failure = recorder?.failure { Terminal.printError("midst: \(failure)") }
         guard let telemetry else { return }
