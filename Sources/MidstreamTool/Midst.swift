@@ -59,7 +59,10 @@ private enum Interrupts {
         signal(SIGINT, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
         source.setEventHandler {
-            if task.isCancelled { _exit(130) }
+            if task.isCancelled {
+                PasswordPrompt.end()
+                _exit(130)
+            }
             task.cancel()
         }
         source.resume()

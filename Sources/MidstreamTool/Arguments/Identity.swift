@@ -40,10 +40,10 @@ enum Identity {
     private static func login(_ text: String) throws -> Login {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if parts.count == 2 { return Login(user: parts[0], password: parts[1]) }
-        guard isatty(STDIN_FILENO) == 1, let password = getpass("Password for \(text): ") else {
+        guard isatty(STDIN_FILENO) == 1, let password = try PasswordPrompt.ask("Password for \(text): ") else {
             throw UsageError("user and password are written USER:PASSWORD; -u @FILE keeps them to yourself")
         }
-        return Login(user: text, password: String(cString: password))
+        return Login(user: text, password: password)
     }
 
     private static func credentials(_ login: Login?) throws -> AWSCredentials {
