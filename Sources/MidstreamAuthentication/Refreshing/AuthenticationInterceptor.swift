@@ -83,8 +83,9 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
 
     /// Begins a login: calls from now on are sent with its credential, which the authenticator saves.
     ///
-    /// Calls that began before aren't sent with it: those that need another credential fail with ``HTTPError/Code/authentication`` and
-    /// ``RefreshRefusal/loginEnded`` behind it. What a refresh of the former login brings is thrown away.
+    /// Calls that began before aren't sent with it, nor their retries: those that need another credential, or are to be sent again, fail with
+    /// ``HTTPError/Code/authentication`` and ``RefreshRefusal/loginEnded`` behind it. Code that logs in for the call that it is part of
+    /// sets ``credential`` instead. What a refresh of the former login brings is thrown away.
     ///
     /// - Throws: What ``Authenticator/save(_:)`` throws. The login has begun all the same, and saving is tried again with later requests.
     ///   Cancelling the task changes nothing.
@@ -109,6 +110,9 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         guard !keeper.isRefreshingHere, try scope.contains(request.urlText, in: next.call) else { return try await next(request) }
         let present = keeper.present
         if !present.isSaved { keeper.saveAgain() }
+        guard present.isMeant(for: next.call) else {
+            throw HTTPError.withoutCredential(request, because: RefreshRefusal.loginEnded)
+        }
         let visit = Visit(request: request, next: next, login: present.login, failures: present.failures)
         if let held = present.held, !present.isRefreshing, !authenticator.needsRefresh(held.credential) {
             return try await send(with: held, in: visit)
@@ -196,11 +200,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         }
         switch outcome {
         case .success(let held): return held
-        case .failure(let error):
-            let failure = HTTPError(
-                .authentication, error.refusal, request: request, response: response, underlying: error,
-                phase: .of(response))
-            throw error.isRefusalForNow ? failure.forNow : failure
+        case .failure(let error): throw HTTPError.withoutCredential(request, after: response, because: error)
         }
     }
 }
@@ -222,8 +222,22 @@ extension AuthenticationInterceptor {
     /// The present credential's; `.unknown` when there is none that can be used as it is, `.nobody` for other origins.
     public func identity(of request: HTTPRequest) -> RequestIdentity {
         guard !keeper.isRefreshingHere, (try? scope.contains(request.urlText)) != false else { return .nobody }
-        guard let held = keeper.present.held, !authenticator.needsRefresh(held.credential) else { return .unknown }
+        let present = keeper.present
+        guard let held = present.held, !authenticator.needsRefresh(held.credential),
+            present.isMeant(for: ChainPosition.current?.call)
+        else { return .unknown }
         return .user("\(mark) \(held.generation)")
+    }
+}
+
+extension HTTPError {
+    /// What a call ends with for which there is no credential.
+    fileprivate static func withoutCredential(
+        _ request: HTTPRequest, after response: HTTPResponse? = nil, because error: any Error
+    ) -> HTTPError {
+        let failure = HTTPError(
+            .authentication, error.refusal, request: request, response: response, underlying: error, phase: .of(response))
+        return error.isRefusalForNow ? failure.forNow : failure
     }
 }
 

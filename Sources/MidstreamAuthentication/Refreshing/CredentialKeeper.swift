@@ -22,12 +22,17 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         let generation: Int
         /// Counts up with each login and logout.
         let login: Int
+        /// When that login or logout was.
+        let beginning: Int64
         /// How many refreshes had failed. A call fails with those that come later, and starts none in their place.
         let failures: Int
         /// Whether a refresh of this credential is under way.
         let isRefreshing: Bool
         /// Whether the credential has been saved.
         let isSaved: Bool
+
+        /// Whether a call began with this login; true where there is no call.
+        func isMeant(for call: Call?) -> Bool { call.map { $0.beginning >= beginning } ?? true }
     }
 
     private let authenticator: A
@@ -58,7 +63,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
             let isFirst = state.generation == 0
             state.replace(with: credential, source: nil)
             (state.isTold, state.isFirst) = (true, isFirst)
-            if isLogin { state.number += 1 }
+            if isLogin { state.beginAnother() }
         }
         return Task { try await save() }
     }
@@ -78,8 +83,8 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     var present: Present {
         login.state.withLock { state in
             Present(
-                held: state.held, generation: state.generation, login: state.number, failures: state.failures,
-                isRefreshing: state.running.values.contains(state.generation), isSaved: state.isSaved)
+                held: state.held, generation: state.generation, login: state.number, beginning: state.beginning,
+                failures: state.failures, isRefreshing: state.running.values.contains(state.generation), isSaved: state.isSaved)
         }
     }
 

@@ -19,7 +19,9 @@ final class Login<Credential: Sendable>: Sendable {
         /// Counts up with each credential, nil ones included.
         private(set) var generation = 0
         /// Counts up with each login and logout: a call isn't sent with a credential of another login.
-        var number = 0
+        private(set) var number = 0
+        /// When that login or logout was, by the system's clock: calls that began before belong to another login.
+        private(set) var beginning = Int64.min
         /// Which refresh has brought the credential; nil: none.
         private var source: Int?
         var failures = 0
@@ -45,6 +47,12 @@ final class Login<Credential: Sendable>: Sendable {
 
         var held: Held? {
             credential.map { Held(credential: $0, generation: generation, login: number, refresh: source) }
+        }
+
+        /// Begins another login, or none after a logout.
+        mutating func beginAnother() {
+            number += 1
+            beginning = continuousNanoseconds()
         }
 
         /// Replaces the credential, which has to be saved then.

@@ -11,7 +11,7 @@ public enum RefreshRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// There have been as many refreshes in vain as the limit allows. Usually the server refuses requests for another reason than
     /// the credential.
     case tooManyRefreshes(Int, within: Duration)
-    /// The credential was taken away, or another login began, while a call was waiting for a new one.
+    /// The credential was taken away, or another login began, while a call was waiting for a new one or to be sent.
     case loginEnded
 
     /// The reason in a sentence.
@@ -19,7 +19,7 @@ public enum RefreshRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .tooManyRefreshes(let count, let window):
             "The credential has been refreshed \(count) times within \(window) without success, and not again yet."
-        case .loginEnded: "The login has ended while the call was waiting for a new credential."
+        case .loginEnded: "The login that the call belongs to has ended."
         }
     }
 }

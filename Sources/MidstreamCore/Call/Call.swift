@@ -77,6 +77,9 @@ package final class Call: Sendable {
     /// Closes what this branch has opened, whoever has wrapped it since.
     func giveUp() { openBodies?.close() }
 
+    /// When it began, or the call that it is made on behalf of, in nanoseconds of the system's clock.
+    package var beginning: Int64 { sharing?.beginning ?? stopwatch.start }
+
     /// The nanoseconds of the call's stopwatch at which a limit that begins now is over.
     package func due(in limit: Duration?) -> Int64 {
         guard let limit, limit < .longest else { return .max }

@@ -4,16 +4,17 @@ package import Interception
 package struct Stopwatch: Sendable {
     /// That of the clock.
     package let timer: ClockTimer
-    /// The nanoseconds of the system's clock at the start. An instant would be a value that only the runtime knows how to copy.
-    private let systemStart: Int64
+    /// The nanoseconds of the system's clock at the start, whatever clock it measures on: they tell what came first. An instant would be a
+    /// value that only the runtime knows how to copy.
+    package let start: Int64
     private let elapsedOnOtherClock: (@Sendable () -> Duration)?
 
     package init(on clock: any Clock<Duration>) { self.init(ClockTimer(clock)) }
 
     private init(_ timer: ClockTimer) {
         self.timer = timer
-        (systemStart, elapsedOnOtherClock) =
-            timer.isOnSystemClock ? (continuousNanoseconds(), nil) : (0, Self.elapsed(on: timer.clock))
+        start = continuousNanoseconds()
+        elapsedOnOtherClock = timer.isOnSystemClock ? nil : Self.elapsed(on: timer.clock)
     }
 
     /// One for the same clock that starts now. Costs less than making one, which has to find out what kind of clock it is.
@@ -37,11 +38,11 @@ package struct Stopwatch: Sendable {
         return MemoryLayout<C>.size == 0 || (clock as? any Equatable)?.isEqual(to: other) == true
     }
 
-    package var elapsed: Duration { elapsedOnOtherClock?() ?? .nanoseconds(continuousNanoseconds() &- systemStart) }
+    package var elapsed: Duration { elapsedOnOtherClock?() ?? .nanoseconds(continuousNanoseconds() &- start) }
 
     /// The same in nanoseconds, with which it is cheaper to count.
     package var elapsedNanoseconds: Int64 {
-        elapsedOnOtherClock?().wholeNanoseconds ?? continuousNanoseconds() &- systemStart
+        elapsedOnOtherClock?().wholeNanoseconds ?? continuousNanoseconds() &- start
     }
 
     private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {

@@ -237,6 +237,57 @@ import Testing
         #expect(service.spent.isEmpty)
     }
 
+    @Test("A retry after another login or a logout isn't sent", arguments: [nil, "bob"])
+    func retryAfterAnotherLogin(user: String?) async throws {
+        let bench = ArbiterBench()
+        let stub = StubTransport(status: .serviceUnavailable)
+        let session = AuthenticationInterceptor(TestAuthenticator(), credential: "ann")
+        let client = bench.client(stub, maxRetries: 1, interceptors: { session })
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        if let user { try await session.logIn(user) } else { try await session.logOut() }
+        bench.clock.advanceToLastDeadline()
+        let error = await call.result.errorOfCall as? HTTPError
+        #expect(error?.code == .authentication && error?.phase == .notSent)
+        #expect(error?.underlying as? RefreshRefusal == .loginEnded)
+        #expect(stub.credentials == ["ann"])
+    }
+
+    @Test("Nor is an alternate request of a call of a former login")
+    func alternateAfterAnotherLogin() async throws {
+        let stub = StubTransport(status: .conflict)
+        let session = AuthenticationInterceptor(TestAuthenticator(), credential: "ann")
+        let validator = AlternateRequestValidator(statuses: [.conflict]) { _, _ in
+            try await session.logIn("bob")
+            return HTTPRequest(.post, "/alternate")
+        }
+        let client = ArbiterBench().client(stub, validators: [validator, DefaultValidator()], interceptors: { session })
+        let error = await httpError { try await client.send(HTTPRequest("/")) }
+        #expect((error?.underlying as? HTTPError)?.underlying as? RefreshRefusal == .loginEnded)
+        #expect(stub.credentials == ["ann"])
+    }
+
+    @Test("A call that another login overtakes before it is sent fails, and the next one is that user's")
+    func loginBeforeACallIsSent() async throws {
+        let waiting = Gate()
+        let stub = StubTransport(status: .ok)
+        let session = AuthenticationInterceptor(TestAuthenticator(), credential: "ann")
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
+            ClosureHTTPInterceptor { request, next in
+                await waiting.wait()
+                return try await next(request)
+            }
+            session
+        }
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await waiting.reached()
+        try await session.logIn("bob")
+        waiting.open()
+        #expect((await call.result.errorOfCall as? HTTPError)?.underlying as? RefreshRefusal == .loginEnded)
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.credentials == ["bob"])
+    }
+
     @Test("A login and a logout hold even if they can't be saved, or their task is cancelled")
     func loginsThatCannotBeSaved() async throws {
         let clock = TestClock()

@@ -18,7 +18,7 @@ final class AlternateRequests: Sendable {
         _ alternate: HTTPRequest, for attempt: Attempt, after outcome: Outcome, validators: [any HTTPValidator]
     ) async throws -> HTTPResponse {
         guard let call = attempt.next.call else { throw CancellationError() }
-        let shared = Sharing(alternates: self, answers: attempt.answers)
+        let shared = Sharing(alternates: self, answers: attempt.answers, beginning: call.beginning)
         do {
             let response = try await call.owner.sendAlternate(prepared(alternate, validators), of: call, sharing: shared)
             attempt.record(
@@ -110,11 +110,13 @@ struct WireRequest: Hashable, Sendable {
 private final class Sharing: ExchangeSharing {
     private let alternates: AlternateRequests
     private let answers: AlternateAnswers
+    let beginning: Int64
     private let shared = Locked(false)
 
-    init(alternates: AlternateRequests, answers: AlternateAnswers) {
+    init(alternates: AlternateRequests, answers: AlternateAnswers, beginning: Int64) {
         self.alternates = alternates
         self.answers = answers
+        self.beginning = beginning
     }
 
     var wasShared: Bool { shared.withLock { $0 } }
