@@ -1,16 +1,27 @@
 /// The fields, the query items and the user that a client adds to its requests.
 struct ClientDefaults: Sendable {
     let headers: HTTPHeaders
-    /// Items, encoded and joined; nil when there are none.
-    let query: String?
+    /// Items, encoded.
+    private let items: [String]
+    /// The same, joined; nil when there are none.
+    private let query: String?
     /// What `Authorization` says of the base URL's user; nil when it names none.
     let user: String?
 
     private init(headers: HTTPHeaders, items: [(String, String)], userInfo: Substring? = nil) {
         self.headers = headers
         user = userInfo.flatMap { $0.isEmpty ? nil : String.basic(userInfo: String($0)) }
-        let encoded = items.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
-        query = encoded.isEmpty ? nil : encoded.joined(separator: "&")
+        self.items = items.map { "\($0.percentEncoded)=\($1.percentEncoded)" }
+        query = items.isEmpty ? nil : self.items.joined(separator: "&")
+    }
+
+    /// The items that a URL doesn't have yet, joined; nil: none. It has them when its request was kept from an earlier call.
+    func query(missingIn url: String) -> String? {
+        guard let query, let own = URLText(url).query else { return query }
+        let present = own.split(separator: "&")
+        let missing = items.filter { item in !present.contains { $0 == item } }
+        if missing.count == items.count { return query }
+        return missing.isEmpty ? nil : missing.joined(separator: "&")
     }
 
     /// All of it, for the client's own origin.

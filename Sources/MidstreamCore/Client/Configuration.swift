@@ -8,8 +8,8 @@ extension HTTPClient {
         /// Those that are secret (``HTTPHeaders/isSensitive(_:)``) are the client's credentials: when it has a base URL they go to
         /// that one's origin alone, an http one's host by https included. For others there are authenticators with their `origins`.
         public var headers: HTTPHeaders
-        /// Query items for every request, after the request's own; none by default. Those with names of secrets, such as `api_key`, go
-        /// to the base URL's origin alone, when there is one.
+        /// Query items for every request, after the request's own; none by default. An item that a request has already, name and value, isn't
+        /// added again. Those with names of secrets, such as `api_key`, go to the base URL's origin alone, when there is one.
         public var query: [(String, String)]
         /// How long one attempt may take, redirects included; 60 s by default, nil: no limit. Zero or less is over at once. See
         /// ``HTTPRequest/timeout``.

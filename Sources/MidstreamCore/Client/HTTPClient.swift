@@ -245,7 +245,7 @@ public final class HTTPClient: Sendable {
         do {
             let url = try URLText.resolve(request.urlText, base: baseURL, query: nil)
             let defaults = baseOrigin?.matchesOrSecures(url) == false ? defaultsElsewhere : defaults
-            prepared.urlText = try defaults.query.map { try URLText.resolve(url, base: nil, query: $0) } ?? url
+            prepared.urlText = try defaults.query(missingIn: url).map { try URLText.resolve(url, base: nil, query: $0) } ?? url
             prepared.completeHeaders(defaults: defaults)
         } catch let error as HTTPError {
             throw error.completed(request: request, record: nil, decoder: configuration.decoder)

@@ -87,6 +87,21 @@ struct KeptMessageTests {
         #expect(response.trace.spans.first?.request == "GET https://h/other")
     }
 
+    @Test(
+        "a request that was kept and is sent again has the client's query items once",
+        arguments: [("/kept", "https://h/kept?v=2&text=a%20b"), ("/kept?v=2&q=1", "https://h/kept?v=2&q=1&text=a%20b")])
+    func queryOfAKeptRequest(url: String, sent: String) async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.query = [("v", "2"), ("text", "a b")]
+        let stub = StubTransport.ok
+        let client = testClient(baseURL: "https://h", configuration: configuration, transport: stub)
+        var kept = try await client.send(HTTPRequest(url)).request
+        _ = try await client.send(kept)
+        kept.addQuery("page", "2")
+        _ = try await client.send(kept)
+        #expect(stub.requests.map(\.urlText) == [sent, sent, sent + "&page=2"])
+    }
+
     @Test("an interceptor of the request that sends it again by another client isn't repeated without end")
     func sentAgainWithin() async throws {
         let stub = StubTransport.ok
