@@ -79,6 +79,7 @@ public struct OAuthTokenEndpoint: Sendable {
         request.validators = []
         request.redirects = .refuse
         request.maxRetries = 0
+        request.needsServersAnswer = true
         return request
     }
 

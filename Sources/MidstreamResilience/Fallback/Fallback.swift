@@ -12,7 +12,8 @@ public import MidstreamCore
 /// ```
 ///
 /// It stands around the whole call, after retries and validators. The response is marked (``HTTPResponse/isFallback``), and the trace has
-/// the reason. A cancellation by the call's user is passed on, and so are errors of the closure.
+/// the reason. A cancellation by the call's user is passed on, and so are errors of the closure, and the failure of a request whose answer would
+/// be taken for a login: an alternate (``AlternateRequestValidator``), or one for an OAuth token.
 public struct Fallback: HTTPInterceptor {
     private let covers: @Sendable (any Error) -> Bool
     private let answer: @Sendable (HTTPRequest, any Error) async throws -> HTTPResponse
@@ -51,7 +52,7 @@ public struct Fallback: HTTPInterceptor {
         do {
             return try await next(request)
         } catch {
-            guard !(error is CancellationError), covers(error) else { throw error }
+            guard !(error is CancellationError), !request.needsServersAnswer, covers(error) else { throw error }
             (error as? HTTPError)?.response?.body.close()
             var response = try await answer(request, error)
             response.isFallback = true

@@ -263,4 +263,14 @@ import Testing
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
         box.withLock { $0 = nil }
     }
+
+    @Test("A fallback of the client that asks for tokens isn't taken for the endpoint's answer")
+    func fallback() async throws {
+        let client = testClient(transport: StubTransport { _ in throw HTTPError(.connection) }) {
+            Fallback { request, _ in HTTPResponse(status: .ok, body: .text("[]"), request: request) }
+        }
+        let endpoint = OAuthTokenEndpoint(url: "https://login.example/token", client: "app", using: client)
+        let error = await httpError { try await endpoint.token(for: [("grant_type", "client_credentials")]) }
+        #expect(error?.code == .connection)
+    }
 }

@@ -45,6 +45,30 @@ struct FallbackTests {
         }
     }
 
+    @Test("it doesn't answer an alternate request, whose answer would be taken for a login", arguments: [nil, 503])
+    func alternate(status: Int?) async throws {
+        let steps = Steps()
+        let stub = StubTransport { request in
+            guard request.urlText.hasSuffix("/login") else { return HTTPResponse(status: .unauthorized, request: request) }
+            guard let status else { throw HTTPError(.connection) }
+            return HTTPResponse(status: HTTPStatus(status), request: request)
+        }
+        let login = AlternateRequestValidator { _, _ in
+            HTTPRequest(.post, "/login")
+        } then: { _, _ in
+            steps.note("then")
+        }
+        let client = bench.client(
+            stub, validators: [login, DefaultValidator()],
+            interceptors: {
+                Fallback { request, _ in HTTPResponse(status: 200, body: .text("[]"), request: request) }
+            })
+        let error = await httpError { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .authentication && error?.response?.status == .unauthorized)
+        #expect((error?.underlying as? HTTPError)?.code == (status == nil ? .connection : .unacceptableStatus))
+        #expect(steps.all.isEmpty)
+    }
+
     @Test(
         "a deadline is answered, too, wherever the answer's body comes from",
         arguments: [HTTPBody.text("yesterday"), .stream { chunks("yester", "day") }])

@@ -37,8 +37,9 @@ final class AlternateRequests: Sendable {
     }
 
     private func prepared(_ alternate: HTTPRequest, _ validators: [any HTTPValidator]) -> HTTPRequest {
-        guard alternate.validators == nil else { return alternate }
         var alternate = alternate
+        alternate.needsServersAnswer = true
+        guard alternate.validators == nil else { return alternate }
         // Somebody has to see that the alternate was refused, or its answer would be taken for a good one.
         let seesStatus = validators.contains { $0 is DefaultValidator }
         alternate.validators = seesStatus ? validators : validators + [DefaultValidator()]

@@ -1,0 +1,9 @@
+private enum ServersAnswerKey: RequestContextKey { static let defaultValue = false }
+
+extension HTTPRequest {
+    /// Whether nobody may answer in the server's place, since the answer is taken for a login.
+    package var needsServersAnswer: Bool {
+        get { carries(ServersAnswerKey.self) && context[ServersAnswerKey.self] }
+        set { context[ServersAnswerKey.self] = newValue }
+    }
+}
