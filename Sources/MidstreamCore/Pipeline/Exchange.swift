@@ -36,19 +36,22 @@ struct Exchange: Interceptor {
         let call = position.call
         let request = try checked(request, of: call)
         try Task.checkCancellation()
-        if let sharing = call?.sharing { return try await shared(request, call, position, by: sharing) }
+        if let call, let sharing = call.sharing { return try await shared(request, call, position, by: sharing) }
         return try await exchange(request, call, position)
     }
 
-    /// An exchange that several calls may wait for: each as long as its own limits allow, which don't end it for the others.
+    /// An exchange that several calls may wait for: each as long as its own limits allow, which don't end it for the others. It has the time
+    /// of one attempt for itself, so that one that hangs isn't waited for by ever more calls.
     @inline(never)
     private func shared(
-        _ request: HTTPRequest, _ call: Call?, _ position: ChainPosition, by sharing: any ExchangeSharing
+        _ request: HTTPRequest, _ call: Call, _ position: ChainPosition, by sharing: any ExchangeSharing
     ) async throws -> HTTPResponse {
-        var unlimited = position.withoutDeadline
-        unlimited.timeout = .max
-        return try await position.withinTimeLeft(phase: .maybeProcessed) { [unlimited] _ in
-            try await sharing.response(to: request) { try await exchange(request, call, unlimited) }
+        try await position.withinTimeLeft(phase: .maybeProcessed) { _ in
+            try await sharing.response(to: request) {
+                var own = position.withoutDeadline
+                own.timeout = call.due(in: request.limits.timeout ?? call.owner.limits.timeout)
+                return try await exchange(request, call, own)
+            }
         }
     }
 

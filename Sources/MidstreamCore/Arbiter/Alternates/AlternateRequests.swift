@@ -61,12 +61,20 @@ final class AlternateRequests: Sendable {
     ) async throws -> (response: HTTPResponse, isShared: Bool) {
         if let answer = answers.latest(to: request) { return (answer.response, true) }
         let isOwn = Locked(false)
+        var asksAgain = true
         while true {
-            let answer = try await flights.run(request) { [self] in
-                // The flight before this one may have ended after the look above.
-                if let answer = answers.latest(to: request) { return answer }
-                isOwn.withLock { $0 = true }
-                return keep(try await deliver(), to: request)
+            let answer: AlternateAnswer
+            do {
+                answer = try await flights.run(request) { [self] in
+                    // The flight before this one may have ended after the look above.
+                    if let answer = answers.latest(to: request) { return answer }
+                    isOwn.withLock { $0 = true }
+                    return keep(try await deliver(), to: request)
+                }
+            } catch let error as HTTPError where error.code == .timeout && asksAgain && !isOwn.withLock({ $0 }) {
+                // It had begun before this call came, which has time left.
+                asksAgain = false
+                continue
             }
             // Who joins a flight may get an answer that is news only to the one who started it.
             if answer.number >= answers.number { return (answer.response, !isOwn.withLock { $0 }) }
