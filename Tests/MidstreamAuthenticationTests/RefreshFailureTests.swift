@@ -245,6 +245,33 @@ import Testing
         #expect(authenticator.refreshes == 5)
     }
 
+    @Test("A refresh whose caller is then lost counts, unless another call is accepted with what it has brought")
+    func lostCallers() async throws {
+        let sends = Locked(0)
+        let authenticator = TestAuthenticator()
+        // Of each two, the first is rejected, and the one with the fresh credential gets no answer.
+        let stub = StubTransport { request in
+            guard request.urlText.hasSuffix("/lost") else { return HTTPResponse(status: .ok, request: request) }
+            let number = sends.withLock { sends in
+                sends += 1
+                return sends
+            }
+            if number.isMultiple(of: 2) { throw HTTPError(.connectionLost) }
+            return HTTPResponse(status: .unauthorized, request: request)
+        }
+        let client = HTTPClient.authenticated(
+            by: AuthenticationInterceptor(authenticator, credential: "old", clock: TestClock()), stub)
+        for number in 1...7 {
+            #expect(await httpError { try await client.send(HTTPRequest("/lost")) }?.code == .connectionLost)
+            #expect(try await client.send(HTTPRequest("/")).status == .ok)
+            #expect(authenticator.refreshes == number)
+        }
+        for number in 1...6 {
+            let error = await httpError { try await client.send(HTTPRequest("/lost")) }
+            #expect(error?.code == (number < 6 ? .connectionLost : .authentication))
+        }
+    }
+
     @Test func theRefreshMayUseTheSameClient() async throws {
         let box = Locked<HTTPClient?>(nil)
         let stub = StubTransport { request in

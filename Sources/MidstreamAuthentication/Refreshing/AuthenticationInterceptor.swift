@@ -47,9 +47,9 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///     refresh fail with ``HTTPError/Code/authentication`` and ``RefreshRefusal/tooManyRefreshes(_:within:)`` behind it.
     ///
     ///     In vain is a refresh that is refused, or brings a credential that is due at once or rejected like the one before it; those that
-    ///     are under way count until they have helped. Others don't count, however many there are: tokens may live as short as they like.
-    ///     Nor does one that nobody has answered, or whose answer is 429 or 5xx: the next one is then begun 100 ms later at the earliest,
-    ///     which doubles each time up to 5 s. See also ``PostponedRefresh``.
+    ///     are under way count until a call was accepted with what they have brought. Others don't count, however many there are: tokens
+    ///     may live as short as they like. Nor does one that nobody has answered, or whose answer is 429 or 5xx: the next one is then begun
+    ///     100 ms later at the earliest, which doubles each time up to 5 s. See also ``PostponedRefresh``.
     ///   - refreshWindow: The length of the window; 30 s by default.
     ///   - refreshTimeout: How long one refresh may take; 60 s by default, nil: no limit.
     ///   - clock: What the limit and the timeout are measured by; the continuous clock by default.
@@ -150,9 +150,13 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             visit.record(.credential(.wasNewer, rejection: response.status))
             held = newer
             (response, isRejected) = try await sent(with: held, in: visit)
-            if !isRejected { keeper.hasHelped(held) }
+            keeper.note(isRejected ? .inVain : .helped, of: held)
         }
-        guard isRejected else { return response }
+        guard isRejected else {
+            // Those who needed it may have come to nothing for another reason.
+            if !held.isTried { keeper.note(.accepted, of: held) }
+            return response
+        }
         let canSendAgain = visit.canSendAgain
         // Closed before the wait, so that it holds no connection that the refresh may need.
         if canSendAgain { visit.request.giveUp(response) }
@@ -164,7 +168,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         }
         visit.record(.credential(.refreshed, rejection: response.status))
         (response, isRejected) = try await sent(with: fresh, in: visit)
-        if !isRejected { keeper.hasHelped(fresh) }
+        keeper.note(isRejected ? .inVain : .helped, of: fresh)
         return response
     }
 

@@ -109,10 +109,10 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         return login.state.withLock { $0.number } == number ? outcome : .failure(RefreshRefusal.loginEnded)
     }
 
-    /// Notes that a credential was accepted in place of one that had been rejected, so that its refresh wasn't in vain.
-    func hasHelped(_ held: Held) {
+    /// Notes what a credential was good for, which tells whether its refresh was in vain.
+    func note(_ use: RefreshHistory.Use, of held: Held) {
         guard let refresh = held.refresh else { return }
-        login.state.withLock { $0.history.forget(refresh) }
+        login.state.withLock { $0.note(use, of: refresh) }
     }
 
     private enum Beginning {
@@ -176,7 +176,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
             case .success(let credential):
                 state.replace(with: credential, source: number)
                 // One that is due at once would be refreshed by the next call again.
-                if need == .due, !isDue { state.history.forget(number) }
+                if isDue { state.note(.inVain, of: number) } else if need == .due { state.history.forget(number) }
                 return true
             case .failure(let error):
                 state.failures += 1

@@ -12,6 +12,8 @@ final class Login<Credential: Sendable>: Sendable {
         let login: Int
         /// The number of the refresh that has brought it; nil when it was set.
         let refresh: Int?
+        /// Whether a call has told what that refresh was good for.
+        let isTried: Bool
     }
 
     struct State {
@@ -24,6 +26,8 @@ final class Login<Credential: Sendable>: Sendable {
         private(set) var beginning = Int64.min
         /// Which refresh has brought the credential; nil: none.
         private var source: Int?
+        /// Whether a call has told what that refresh was good for.
+        private var isTried = true
         var failures = 0
         var lastFailure: (any Error)?
         /// The generations that the refreshes under way replace, by the numbers of the refreshes.
@@ -46,7 +50,7 @@ final class Login<Credential: Sendable>: Sendable {
         init(_ stopwatch: Stopwatch) { self.stopwatch = stopwatch }
 
         var held: Held? {
-            credential.map { Held(credential: $0, generation: generation, login: number, refresh: source) }
+            credential.map { Held(credential: $0, generation: generation, login: number, refresh: source, isTried: isTried) }
         }
 
         /// Begins another login, or none after a logout.
@@ -55,10 +59,17 @@ final class Login<Credential: Sendable>: Sendable {
             beginning = continuousNanoseconds()
         }
 
+        /// Notes what a call has told about a refresh.
+        mutating func note(_ use: RefreshHistory.Use, of refresh: Int) {
+            history.note(use, of: refresh)
+            if refresh == source { isTried = true }
+        }
+
         /// Replaces the credential, which has to be saved then.
         mutating func replace(with credential: Credential?, source: Int?) {
             self.credential = credential
             self.source = source
+            isTried = source == nil
             generation += 1
             lastFailure = nil
             refreshPause = Backoff()

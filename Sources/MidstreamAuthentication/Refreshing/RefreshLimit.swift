@@ -29,6 +29,20 @@ struct RefreshHistory: Sendable {
     private struct Entry {
         let number: Int
         let beginning: Duration
+        var isAccepted = false
+        var isInVain = false
+
+        var counts: Bool { isInVain || !isAccepted }
+    }
+
+    /// What the credential that a refresh has brought was good for.
+    enum Use {
+        /// A call whose older one had been rejected was accepted with it.
+        case helped
+        /// Such a call was rejected again, whatever becomes of others; or it is due at once.
+        case inVain
+        /// A call that began with it was accepted.
+        case accepted
     }
 
     private var entries: [Entry] = []
@@ -39,8 +53,20 @@ struct RefreshHistory: Sendable {
     mutating func begin(_ number: Int, at now: Duration, limit: RefreshLimit) throws {
         guard limit.count < .max else { return }
         entries.removeAll { now - $0.beginning >= limit.window }
-        guard entries.count < limit.count else { throw RefreshRefusal.tooManyRefreshes(limit.count, within: limit.window) }
+        guard entries.filter(\.counts).count < limit.count else {
+            throw RefreshRefusal.tooManyRefreshes(limit.count, within: limit.window)
+        }
         entries.append(Entry(number: number, beginning: now))
+    }
+
+    /// Notes what a refresh was good for.
+    mutating func note(_ use: Use, of number: Int) {
+        guard let place = entries.firstIndex(where: { $0.number == number }) else { return }
+        switch use {
+        case .helped: entries.remove(at: place)
+        case .inVain: entries[place].isInVain = true
+        case .accepted: entries[place].isAccepted = true
+        }
     }
 
     /// Strikes out a refresh that has brought what it was needed for, or that nobody has answered.
