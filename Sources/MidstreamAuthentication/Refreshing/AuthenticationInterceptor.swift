@@ -21,7 +21,7 @@ public import MidstreamCore
 /// - A call belongs to the login that was there when it began; see ``logIn(_:)``.
 /// - Credentials go to their origins only. A redirect inside the attempt keeps a header within the origin and never takes it to
 ///   another. A credential in the query belongs at ``InterceptorStage/exchange`` (see ``HTTPInterceptor/at(_:)``), where each hop is
-///   judged by itself.
+///   judged by itself. There it stands inside caches, and outside hedges, breakers, quotas and limits.
 /// - A request whose body can be read once, and was, can't be sent again: the credential is refreshed for the calls to come, and
 ///   the rejecting response is returned.
 ///
@@ -243,6 +243,11 @@ extension HTTPError {
             .authentication, error.refusal, request: request, response: response, underlying: error, phase: .of(response))
         return error.isRefusalForNow ? failure.forNow : failure
     }
+}
+
+extension AuthenticationInterceptor: RankedByStage {
+    /// At the exchange it stands outside breakers and limits, which the refresh that a call waits for may have to pass itself.
+    package func rank(at stage: InterceptorStage) -> InterceptorRank { stage == .exchange ? .obtainedCredentials : .ordinary }
 }
 
 extension HTTPError.Phase {

@@ -16,6 +16,9 @@ public struct InterceptorRank: Sendable, Hashable, Comparable, CustomStringConve
     public static let credentials = InterceptorRank(depth: 15, description: "credentials")
     /// Answers from what was stored.
     public static let cache = InterceptorRank(depth: 20, description: "cache")
+    /// Adds credentials that may have to be obtained first: outside what refuses requests, which the one that obtains them may have to pass
+    /// as well.
+    package static let obtainedCredentials = InterceptorRank(depth: 25, description: "obtained credentials")
     /// Sends a second request when the first takes long.
     public static let hedging = InterceptorRank(depth: 30, description: "hedging")
     /// Refuses requests to servers that fail.
@@ -37,4 +40,10 @@ public struct InterceptorRank: Sendable, Hashable, Comparable, CustomStringConve
 
     /// The outer rank comes first.
     public static func < (a: InterceptorRank, b: InterceptorRank) -> Bool { a.depth < b.depth }
+}
+
+/// An interceptor whose rank depends on the stage that it is put at.
+package protocol RankedByStage: HTTPInterceptor {
+    /// Its rank at a stage, in place of ``HTTPInterceptor/rank``.
+    func rank(at stage: InterceptorStage) -> InterceptorRank
 }

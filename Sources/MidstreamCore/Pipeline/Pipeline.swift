@@ -8,6 +8,7 @@ package final class Pipeline: Sendable {
         package let name: String
         package let place: Place
         package let scope: InterceptorScope
+        let rank: InterceptorRank
         /// Whether it has to be asked whose a request is.
         let isPersonal: Bool
         /// Whether it may wait beyond a deadline.
@@ -18,6 +19,7 @@ package final class Pipeline: Sendable {
             name = interceptor.name
             self.place = place
             self.scope = scope
+            rank = (interceptor as? any RankedByStage)?.rank(at: place.stage) ?? interceptor.rank
             isPersonal = place > .arbiter && scope != .builtIn && !interceptor.traits.contains(.impersonal)
             waitsFreely = scope != .builtIn && !interceptor.traits.contains(.endsInTime)
         }
@@ -112,8 +114,8 @@ package final class Pipeline: Sendable {
     /// By place, rank and scope; elements of which these are the same stay in the order given.
     private static func sorted(_ elements: [Element]) -> [Element] {
         elements.enumerated().sorted { a, b in
-            (a.element.place, a.element.interceptor.rank, a.element.scope.depth, a.offset)
-                < (b.element.place, b.element.interceptor.rank, b.element.scope.depth, b.offset)
+            (a.element.place, a.element.rank, a.element.scope.depth, a.offset)
+                < (b.element.place, b.element.rank, b.element.scope.depth, b.offset)
         }.map(\.element)
     }
 
