@@ -14,6 +14,9 @@ public import MidstreamCore
 /// It stands around the whole call, after retries and validators. The response is marked (``HTTPResponse/isFallback``), and the trace has
 /// the reason. A cancellation by the call's user is passed on, and so are errors of the closure, and the failure of a request whose answer would
 /// be taken for a login: an alternate (``AlternateRequestValidator``), or one for an OAuth token.
+///
+/// The closure may wait, such as for a database. Called in time it is ended at the deadline as any other code; called because the deadline has
+/// passed it isn't bound by it, and takes as long as it takes.
 public struct Fallback: HTTPInterceptor {
     private let covers: @Sendable (any Error) -> Bool
     private let answer: @Sendable (HTTPRequest, any Error) async throws -> HTTPResponse
@@ -35,6 +38,9 @@ public struct Fallback: HTTPInterceptor {
     /// `.call`
     public var stage: InterceptorStage { .call }
 
+    /// ``InterceptorTraits/endsInTime``: a closure that is called before the deadline is ended at it.
+    public var traits: InterceptorTraits { .endsInTime }
+
     /// Whether the server is unavailable at present, by the failure.
     public static let isUnavailable: @Sendable (any Error) -> Bool = { error in
         guard let error = error as? HTTPError else { return false }
@@ -54,12 +60,29 @@ public struct Fallback: HTTPInterceptor {
         } catch {
             guard !(error is CancellationError), !request.needsServersAnswer, covers(error) else { throw error }
             (error as? HTTPError)?.response?.body.close()
-            var response = try await answer(request, error)
+            var response = try await response(to: request, insteadOf: error, at: next.position)
             response.isFallback = true
             let reason = (error as? HTTPError).map { "\($0.cause)" } ?? "\(type(of: error))"
             next.position.record(
                 { .fallbackUsed(reason: reason, status: response.status.code) }, about: request)
             return response
+        }
+    }
+
+    /// What the closure answers.
+    @inline(never)
+    private func response(
+        to request: HTTPRequest, insteadOf error: any Error, at position: ChainPosition
+    ) async throws -> HTTPResponse {
+        guard position.isOver(position.deadline) else {
+            return try await position.untilDeadline { [answer] position in
+                try await ChainPosition.local.withValue(position) { try await answer(request, error) }
+            }
+        }
+        return try await ChainPosition.local.withValue(position.withoutDeadline) {
+            // The deadline has ended this task if an interceptor further out had to be interrupted.
+            guard Task.isCancelled else { return try await answer(request, error) }
+            return try await Task { [answer] in try await answer(request, error) }.value
         }
     }
 

@@ -1,3 +1,4 @@
+import Interception
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
@@ -85,5 +86,64 @@ struct FallbackTests {
         bench.clock.advance(by: .seconds(1))
         let response = try await call.value
         #expect(response.isFallback && response.body.text == "yesterday")
+    }
+
+    /// Fails at once, or waits for the deadline.
+    private func client(
+        failing code: HTTPError.Code? = nil, isInside: Bool = false,
+        answer: @escaping @Sendable () async throws -> HTTPResponse
+    ) -> HTTPClient {
+        bench.client(
+            StubTransport { request in
+                if let code { throw HTTPError(code) }
+                try await untilCancelled()
+                return HTTPResponse(status: 200, request: request)
+            }, maxRetries: 0, { $0.deadline = .seconds(1) },
+            interceptors: {
+                if isInside { ClosureHTTPInterceptor("Outer", stage: .call) { try await $1($0) } }
+                Fallback { _, _ in try await answer() }
+            })
+    }
+
+    @Test("an answer to a deadline may wait, and be another client's", arguments: [false, true])
+    func waitingAnswer(isInside: Bool) async throws {
+        let other = bench.client(StubTransport(status: 200, body: .text("yesterday")))
+        let client = client(isInside: isInside) {
+            try Task.checkCancellation()
+            return try await other.send(HTTPRequest("/kept"))
+        }
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        let response = try await call.value
+        #expect(response.isFallback && response.body.text == "yesterday")
+    }
+
+    @Test("who leaves ends an answer to a deadline")
+    func abandonedAnswer() async throws {
+        let begun = Gate()
+        let client = client {
+            begun.open()
+            try await untilCancelled()
+            throw Failure()
+        }
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        await begun.wait()
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
+    @Test("an answer that was begun in time ends at the deadline")
+    func answerInTime() async throws {
+        let client = client(failing: .connection) {
+            try await untilCancelled()
+            throw Failure()
+        }
+        let call = Task { try await client.send(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        #expect(await call.result.httpError?.code == .deadlineExceeded)
     }
 }
