@@ -194,11 +194,19 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// The request as part of another one's call, since a closure may have made it from nothing.
+    /// The request as part of another one's call, since a closure may have made it from nothing: it has the call's settings then, where it
+    /// has none itself.
     package func takingPlace(of other: HTTPRequest) -> HTTPRequest {
         var request = self
-        request.id = other.id
         request.attemptNumber = other.attemptNumber
+        guard id != other.id else { return request }
+        request.id = other.id
+        request.context.complete(from: other.context)
+        // These are said of the message itself.
+        request.route = route
+        request.address = address
+        request.trailers = trailers
+        request.allowsUnsafeRetry = allowsUnsafeRetry
         return request
     }
 }

@@ -37,6 +37,13 @@ public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectab
     /// Whether something has been set under a key.
     func has(_ key: any RequestContextKey.Type) -> Bool { values.has(ObjectIdentifier(key)) }
 
+    /// Takes over what another one has and this one hasn't.
+    mutating func complete(from other: RequestContext) {
+        values.complete(from: other.values)
+        limits = limits.over(other.limits)
+        keptLimits = other.keptLimits
+    }
+
     /// Whether all values are `Hashable`, and so can be compared.
     package var isComparable: Bool { values.areComparable }
 

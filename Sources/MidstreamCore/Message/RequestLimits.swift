@@ -6,6 +6,14 @@ package struct RequestLimits: Hashable, Sendable {
     package var deadline: Duration?
     package var maxRetries: Int?
     package var deadlineCoversBody: Bool?
+
+    /// These, and others where one is nil.
+    func over(_ others: RequestLimits) -> RequestLimits {
+        RequestLimits(
+            timeout: timeout ?? others.timeout, deadline: deadline ?? others.deadline,
+            maxRetries: maxRetries ?? others.maxRetries,
+            deadlineCoversBody: deadlineCoversBody ?? others.deadlineCoversBody)
+    }
 }
 
 extension HTTPRequest {

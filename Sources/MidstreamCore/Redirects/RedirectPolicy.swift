@@ -32,6 +32,9 @@ public struct RedirectPolicy: Sendable {
 
     /// Asks the closure about each redirect: the request to send next, or nil to take the redirect as the response.
     ///
+    /// One that it makes itself has the limits, the decoder and the other values of the context that it doesn't set of the request before; but not
+    /// its ``HTTPRequest/address``, ``HTTPRequest/trailers`` and ``HTTPRequest/allowsUnsafeRetry``.
+    ///
     /// - Parameters:
     ///   - limit: How many redirects are followed.
     ///   - decide: Gets the request that ``follow(limit:allowsDowngrade:)`` would send next and the redirecting response.

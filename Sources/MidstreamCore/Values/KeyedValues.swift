@@ -37,6 +37,11 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
         values.append(Entry(key: key, value: value))
     }
 
+    /// Takes over the values of keys that have none here.
+    mutating func complete(from other: KeyedValues) {
+        for entry in other.values where !has(entry.key) { values.append(entry) }
+    }
+
     /// Whether there is a value of a key.
     func has(_ key: ObjectIdentifier) -> Bool { place(of: key) != nil }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
@@ -281,6 +282,24 @@ struct RedirectTests {
         #expect(stub.requests.last?.urlText == "https://other/login" && response.body.text == "a")
         #expect(
             response.trace.spans.first?.children.first?.children.map(\.request) == ["GET https://h/", "GET https://other/login"])
+    }
+
+    @Test("a closure's own request has the call's settings that it doesn't set, and none of the other message's")
+    func settingsOfOwnRequest() async throws {
+        let policy = RedirectPolicy.custom { _, _ in
+            var own = HTTPRequest("https://h/login")
+            own.maxRetries = 1
+            return own
+        }
+        let id = 1
+        var request = HTTPRequest(.post, "https://h/\(id)")
+        request.decoder = JSONDecoder()
+        request.deadlineCoversBody = true
+        request.maxRetries = 2
+        request.allowsUnsafeRetry = true
+        let sent = try await client(redirecting(302, to: "/new"), policy).send(request).request
+        #expect(sent.decoder is JSONDecoder && sent.deadlineCoversBody == true && sent.maxRetries == 1)
+        #expect(request.route != nil && sent.route == nil && !sent.allowsUnsafeRetry)
     }
 
     @Test("a body that can be read once isn't sent to where a 307 points")
