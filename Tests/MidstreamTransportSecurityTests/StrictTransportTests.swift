@@ -61,6 +61,19 @@ struct StrictTransportTests {
         #expect(stub.requests.map { $0.headers["X-Key"] } == ["k", "k"])
     }
 
+    @Test("A host that asks to be left alone is left alone by calls that would go there by http, too")
+    func retryAfter() async throws {
+        let bench = ArbiterBench()
+        let stub = StubTransport(sequence: [.respond(429, headers: ["Retry-After": "30"]), .respond(.ok)])
+        let client = bench.client(
+            stub, validators: [], { $0.sharesRetryAfter = true },
+            interceptors: { StrictTransport(store: StrictTransportStore([StrictTransportHost("a.example")])) })
+        #expect(try await client.send(HTTPRequest("http://a.example/")).status == 429)
+        let (delays, result) = await bench.waits(1, of: client, HTTPRequest("http://a.example/"))
+        #expect(delays == [.seconds(30)])
+        #expect(try result.get().status == .ok)
+    }
+
     @Test("Subdomains are included where that is said, and the last word counts")
     func subdomains() async throws {
         let fields = ["\(Self.year); includeSubDomains", Self.year, "max-age=0"]

@@ -148,7 +148,9 @@ package final class Arbiter: HTTPInterceptor {
             // Validators may read what is promised in memory, even where an interceptor answered with a stream.
             if response.body.bytes == nil { try await attempt.next.position.deliver(&response) }
             // Whatever the validators make of it: the other calls are to know.
-            if let pacing, let asked = asked(by: response) { pacing.leaveAlone(response.request.urlText, for: asked) }
+            if let pacing, let delay = asked(by: response) {
+                pacing.leaveAlone(response.request.urlText, askedAs: attempt.request.urlText, for: delay)
+            }
             return .response(response)
         } catch {
             // Neither a cancellation nor the deadline is subject to a verdict, whatever further in has made of it.

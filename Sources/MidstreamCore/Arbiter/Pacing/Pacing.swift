@@ -11,8 +11,19 @@ final class Pacing: Sendable {
 
     init(on clock: any Clock<Duration>) { stopwatch = Stopwatch(on: clock) }
 
-    func leaveAlone(_ url: String, for delay: Duration) {
+    /// Notes that the origin that answered is to be left alone.
+    ///
+    /// - Parameters:
+    ///   - url: That of the request that it answered.
+    ///   - asked: The URL with which the attempt began. Where https took the place of http, other calls come by http as well and don't know
+    ///     better.
+    func leaveAlone(_ url: String, askedAs asked: String, for delay: Duration) {
         guard let origin = HTTPOrigin(url) else { return }
+        leaveAlone(origin, for: delay)
+        if let asked = HTTPOrigin(asked), asked.isSecured(as: origin) { leaveAlone(asked, for: delay) }
+    }
+
+    private func leaveAlone(_ origin: HTTPOrigin, for delay: Duration) {
         let now = stopwatch.elapsed
         quietUntil.withLock { quiet in
             quiet[origin] = max(quiet[origin] ?? .zero, now + delay)
