@@ -29,6 +29,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         /// In the order in which they came.
         @usableFromInline var waiters: [Waiter] = []
         @usableFromInline var hasLanded = false
+        /// Until when one of all who came has time, at the latest; the largest number: no limit.
+        @usableFromInline var latest = Int64.min
         @usableFromInline var task: Task<Void, Never>?
 
         @inlinable init() {}
@@ -54,12 +56,18 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     /// The same, and how many callers the value is given to.
+    ///
+    /// - Parameter latest: Until when this caller has time, for work that asks (``latest(for:)``); the wait isn't ended then. The largest
+    ///   number: no limit.
     @inlinable
     package func shared(
-        _ key: Key, _ work: @escaping @Sendable () async throws -> Value
+        _ key: Key, until latest: Int64, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, callers: Int) {
-        try await join(key, work)
+        try await join(key, until: latest, work)
     }
+
+    /// Until when one of those who came for the work of a key has time, at the latest; nil when it isn't running.
+    package func latest(for key: Key) -> Int64? { flights.withLock { $0[key]?.latest } }
 
     /// How many callers are waiting for the work of a key; 0 when it isn't running.
     public func waiters(for key: Key) -> Int { count(key) }
@@ -71,7 +79,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Inlined into those who use it, with what it calls: a key and a value that aren't known would cost more than all the rest.
     @inlinable
-    func join(_ key: Key?, _ work: @escaping @Sendable () async throws -> Value) async throws -> Landing {
+    func join(
+        _ key: Key?, until latest: Int64 = .max, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Landing {
         // What is only tried out mustn't be shared with those who mean it.
         if ChainPosition.local.get()?.isRehearsal == true { return (try await work(), 1) }
         try Task.checkCancellation()
@@ -80,6 +90,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
             let running = flights[key]
             let flight = running ?? Flight()
             flight.callers += 1
+            flight.latest = max(flight.latest, latest)
             flight.waiters.append(waiter)
             if running == nil { flights[key] = flight }
             return (flight, running == nil)

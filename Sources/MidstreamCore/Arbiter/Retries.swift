@@ -102,10 +102,12 @@ struct Retries {
         return max(delay, asked ?? .zero)
     }
 
-    /// Whether a wait would end before the call's deadline.
+    /// Whether a wait would end before the call's deadline, or the latest of those who share the call.
     func allowsWaiting(_ delay: Duration) -> Bool {
-        guard deadline != .max, let call else { return true }
-        return call.stopwatch.elapsedNanoseconds &+ min(delay, .longest).wholeNanoseconds < deadline
+        guard let call else { return true }
+        let wait = min(delay, .longest).wholeNanoseconds
+        if let left = call.othersTimeLeft?(), wait >= left { return false }
+        return deadline == .max || call.stopwatch.elapsedNanoseconds &+ wait < deadline
     }
 
     mutating func count() { made += 1 }

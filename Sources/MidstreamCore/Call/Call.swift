@@ -21,6 +21,8 @@ package final class Call: Sendable {
     package let rehearsal: Rehearsal?
     /// Whose exchanges it may share, when it is made on behalf of another call that failed; nil for any other.
     package let sharing: (any ExchangeSharing)?
+    /// How many nanoseconds those have left who wait for it, when it is made for several, whose deadlines don't end it; nil for any other.
+    let othersTimeLeft: (@Sendable () -> Int64)?
     /// The bodies that this branch of the call has opened; nil when bodies are buffered.
     private let openBodies: OpenBodies?
 
@@ -38,11 +40,12 @@ package final class Call: Sendable {
         self.recorder = recorder
         self.rehearsal = rehearsal
         self.sharing = sharing
+        othersTimeLeft = nil
         stopwatch = owner.stopwatch.restarted()
         openBodies = delivery == .streamed ? OpenBodies(within: nil) : nil
     }
 
-    private init(_ call: Call, _ openBodies: OpenBodies?, isHedge: Bool) {
+    private init(_ call: Call, _ openBodies: OpenBodies?, isHedge: Bool, othersTimeLeft: (@Sendable () -> Int64)?) {
         observation = call.observation
         owner = call.owner
         requestID = call.requestID
@@ -52,8 +55,16 @@ package final class Call: Sendable {
         recorder = call.recorder
         rehearsal = call.rehearsal
         sharing = call.sharing
+        self.othersTimeLeft = othersTimeLeft
         stopwatch = call.stopwatch
         self.openBodies = openBodies
+    }
+
+    /// The call as it is made for all who wait for it: the arbiter begins no wait that is too long for them.
+    ///
+    /// - Parameter othersTimeLeft: In nanoseconds; the largest number: no limit.
+    package func madeForOthers(_ othersTimeLeft: @escaping @Sendable () -> Int64) -> Call {
+        Call(self, openBodies, isHedge: isHedge, othersTimeLeft: othersTimeLeft)
     }
 
     /// A part of the call that can be given up without the others; the call itself when no body is streamed and there is nothing else to
@@ -63,7 +74,8 @@ package final class Call: Sendable {
     func branch(asHedge: Bool = false, isApart: Bool = false) -> Call {
         let isHedge = isHedge || asHedge
         guard openBodies != nil || isHedge != self.isHedge else { return self }
-        return Call(self, openBodies.map { OpenBodies(within: isApart ? nil : $0) }, isHedge: isHedge)
+        return Call(
+            self, openBodies.map { OpenBodies(within: isApart ? nil : $0) }, isHedge: isHedge, othersTimeLeft: othersTimeLeft)
     }
 
     /// Makes a branch that was apart a part of this one, which is given up with it.

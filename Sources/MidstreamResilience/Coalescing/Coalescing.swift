@@ -18,7 +18,8 @@ public import MidstreamCore
 ///   made it.
 ///
 /// Each caller gets the whole response, or the failure. The shared call has the deadline of none of them: a cancelled or late caller leaves
-/// the others alone, and when all have left, the call is cancelled. Nothing is kept afterwards; that is a cache's task.
+/// the others alone, and when all have left, the call is cancelled. A wait before a retry isn't begun that would pass the latest of their
+/// deadlines; quotas and ``DeadlineHeader`` know of none. Nothing is kept afterwards; that is a cache's task.
 ///
 /// It stands innermost in its stage, so each caller has its own logs and fallback.
 public final class Coalescing: HTTPInterceptor {
@@ -147,8 +148,14 @@ public final class Coalescing: HTTPInterceptor {
         var position = next.position
         // That of an interceptor further out as well, which the arbiter keeps otherwise.
         position.limit(deadline: request.deadline)
+        // On the client's stopwatch, which its calls have in common.
+        let time = call.owner.stopwatch
+        let latest = position.timeLeft.map { time.elapsedNanoseconds &+ $0.wholeNanoseconds } ?? .max
         let (answer, calls) = try await position.withinTimeLeft(phase: .maybeProcessed) { [flights] _ in
-            try await flights.shared(key) { Answer(await Self.result(of: request, in: call, next), by: call, of: request.id) }
+            try await flights.shared(key, until: latest) {
+                let made = latest == .max ? call : call.madeForOthers { flights.timeLeft(for: key, by: time) }
+                return Answer(await Self.result(of: request, in: made, next), by: call, of: request.id)
+            }
         }
         if calls > 1 {
             next.position.record(
@@ -188,6 +195,14 @@ public final class Coalescing: HTTPInterceptor {
         } catch {
             return .failure(error)
         }
+    }
+}
+
+extension SingleFlight {
+    /// How many nanoseconds those have left who wait for the work of a key; the largest number: no limit.
+    fileprivate func timeLeft(for key: Key, by time: Stopwatch) -> Int64 {
+        let latest = self.latest(for: key) ?? .max
+        return latest == .max ? .max : latest &- time.elapsedNanoseconds
     }
 }
 
