@@ -118,6 +118,9 @@
                 }
                 // It may have answered something of TLS's own.
                 flush()
+                guard pending.count <= Self.mostPending else {
+                    return .failed(.tls("TLS failed: the server doesn't read what TLS answers."))
+                }
                 switch receive() {
                 case .bytes(let bytes): tls.feed(bytes)
                 case .ended: tls.feedEnd()
@@ -224,6 +227,8 @@
 
         /// How much is encrypted ahead of what the system takes.
         private static let mostEncrypted = 64 << 10
+        /// The same with what TLS answers meanwhile.
+        private static let mostPending = 2 * mostEncrypted
 
         private func transmit(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int? {
             while true {

@@ -46,6 +46,10 @@
                 // One means that the session is kept.
                 return owner.context.keep(session, for: owner.peer) ? 1 : 0
             }
+            SSL_CTX_set_info_callback(pointer) { ssl, event, _ in
+                guard event & SSL_CB_LOOP != 0, let ssl, let data = SSL_get_ex_data(ssl, 0) else { return }
+                Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue().noteStep()
+            }
             if keyLog != nil {
                 SSL_CTX_set_keylog_callback(pointer) { ssl, line in
                     guard let ssl, let line, let data = SSL_get_ex_data(ssl, 0) else { return }

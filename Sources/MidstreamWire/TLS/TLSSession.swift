@@ -3,6 +3,7 @@
     import Glibc
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamLoop
     internal import MidstreamTransport
 
     /// TLS on one connection, or within the TLS that leads to a proxy. Its bytes go through memory; a channel moves them.
@@ -26,6 +27,11 @@
             case failed(String)
         }
 
+        /// How many steps of TLS's own there may be within the time of a flood. The first handshake takes some twenty, new keys take five.
+        private static let mostSteps = 4_000
+        /// In nanoseconds: 10 s.
+        private static let timeOfFlood: UInt64 = 10_000_000_000
+
         let context: TLSContext
         /// Whose sessions can be resumed.
         let peer: String
@@ -35,6 +41,9 @@
         let isForProxy: Bool
         /// What has been made and the outer one hasn't taken.
         private var unwrapped: [UInt8] = []
+        private var steps = 0
+        /// Since when they are counted, in nanoseconds of the monotonic clock.
+        private var stepsSince: UInt64 = 0
         private let ssl: OpaquePointer
         private let input: OpaquePointer
         private let output: OpaquePointer
@@ -148,6 +157,17 @@
         /// Such as `TLSv1.3`.
         var version: String { SSL_get_version(ssl).map { String(cString: $0) } ?? "TLS" }
 
+        /// Notes a step of a handshake, or of what a server may ask for after it: other keys, sessions to be kept, another handshake.
+        func noteStep() {
+            let now = MonotonicTime.now()
+            if now - stepsSince > Self.timeOfFlood { (steps, stepsSince) = (0, now) }
+            steps += 1
+            // The rest of what was received would take as long again.
+            if isFlooded { BIO_ctrl(input, BIO_CTRL_RESET, 0, nil) }
+        }
+
+        private var isFlooded: Bool { steps > Self.mostSteps }
+
         // MARK: Bytes
 
         /// Takes what has been received.
@@ -193,7 +213,8 @@
             let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
             if count > 0 { return .bytes(Int(count)) }
             switch SSL_get_error(ssl, count) {
-            case SSL_ERROR_WANT_READ: return .wait
+            case SSL_ERROR_WANT_READ:
+                return isFlooded ? .failed("TLS failed: the server sends too many messages of TLS's own.") : .wait
             case SSL_ERROR_ZERO_RETURN: return .ended
             case SSL_ERROR_SSL where TLSErrors.isUnexpectedEnd: return .cut
             case SSL_ERROR_SYSCALL: return .cut

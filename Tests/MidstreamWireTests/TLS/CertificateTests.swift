@@ -90,5 +90,26 @@
             }
             #expect(server.accepted == 1)
         }
+
+        /// Each time takes some work, and has to be answered.
+        @Test(arguments: [(100, nil), (5_000, .tls)] as [(Int, HTTPError.Code?)])
+        func `A server that changes the keys again and again loses the connection`(_ count: Int, _ code: HTTPError.Code?)
+            async throws
+        {
+            let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], offersHTTP2: false)
+            let server = try RawServer(tls: tls) { connection in
+                guard connection.readHead() != nil else { return }
+                for _ in 0..<count { connection.updateKeys() }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                connection.waitForEnd()
+            }
+            let transport = transport(trusting: Servers["CA"])
+            guard let code else {
+                #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).status == 200)
+                return
+            }
+            #expect(await failure(transport, server.url)?.code == code)
+            #expect(server.accepted == 1)
+        }
     }
 #endif
