@@ -4,9 +4,10 @@
     import MidstreamCore
     import MidstreamLoop
     import MidstreamTransport
-    import MidstreamWire
     import TestSupport
     import Testing
+
+    @testable import MidstreamWire
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct DescriptorTests {
         /// What each open descriptor of this process stands for.
@@ -21,12 +22,46 @@
             return open
         }
 
+        /// Lets this process have so many; gives how many it might have before.
+        @discardableResult
+        static func allow(_ count: rlim_t) -> rlim_t {
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let before = limit.rlim_cur
+            limit.rlim_cur = count
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            return before
+        }
+
+        /// Leaves this process none; gives those that were taken for that.
+        static func takeAll() -> [Int32] {
+            allow(256)
+            var taken: [Int32] = []
+            while true {
+                let descriptor = dup(STDERR_FILENO)
+                guard descriptor >= 0 else { return taken }
+                taken.append(descriptor)
+            }
+        }
+
+        static func server() throws -> RawServer {
+            try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+        }
+
+        /// What needs a connection of its own, without a lookup.
+        static func requestToHost(_ number: Int, of server: RawServer) -> HTTPRequest {
+            var request = HTTPRequest("http://h\(number).invalid/")
+            request.address = "127.0.0.1:\(server.port)"
+            request.delivery = .buffered(upTo: 10)
+            return request
+        }
+
         /// In a process of its own, since those of other tests would be taken for the transport's.
         @Test func `A program that is started inherits nothing of a transport`() async {
             await #expect(processExitsWith: .success) {
                 let folder = try TemporaryFolder()
                 let secrets = folder.url.path + "/secrets"
-                let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+                let server = try DescriptorTests.server()
                 let deaf = try RawServer { connection in connection.write("no TLS") }
                 let before = try DescriptorTests.open()
                 let transport = wireTransport(
@@ -46,6 +81,50 @@
                     #expect(flags < 0 || flags & FD_CLOEXEC != 0, "\(name)")
                 }
                 transport.close()
+            }
+        }
+
+        @Test func `Connections that nobody uses take half of the descriptors at most`() async {
+            await #expect(processExitsWith: .success) {
+                let server = try DescriptorTests.server()
+                let before = DescriptorTests.allow(64)
+                let transport = wireTransport()
+                // Which makes its loop.
+                _ = transport.executor
+                DescriptorTests.allow(before)
+                for number in 0..<40 {
+                    #expect(try await transport.deliver(DescriptorTests.requestToHost(number, of: server)).status == 200)
+                }
+                #expect(await transport.statistics.counts.idleConnections == 32)
+                transport.close()
+            }
+        }
+
+        @Test func `A connection that nobody uses makes room for one that is needed`() async {
+            await #expect(processExitsWith: .success) {
+                let server = try DescriptorTests.server()
+                let transport = wireTransport()
+                for number in 0..<4 { _ = try await transport.deliver(DescriptorTests.requestToHost(number, of: server)) }
+                let taken = DescriptorTests.takeAll()
+                #expect(try await transport.deliver(DescriptorTests.requestToHost(4, of: server)).status == 200)
+                for descriptor in taken { close(descriptor) }
+                #expect(await transport.statistics.counts.openConnections <= 4)
+                transport.close()
+            }
+        }
+
+        @Test func `A host isn't taken for gone when there is no descriptor to look it up with`() async {
+            await #expect(processExitsWith: .success) {
+                let lookup = HostLookup()
+                let taken = DescriptorTests.takeAll()
+                let found: HostLookup.Found = await withCheckedContinuation { continuation in
+                    _ = lookup.find("localhost", port: 80) { continuation.resume(returning: $0) }
+                }
+                for descriptor in taken { close(descriptor) }
+                let failure = #expect(throws: HTTPError.self) { try found.get() }
+                #expect(failure?.isRefusedHere == true)
+                let isKept = lookup.known("localhost", port: 80) != nil
+                #expect(!isKept)
             }
         }
     }

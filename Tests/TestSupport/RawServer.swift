@@ -33,6 +33,11 @@
                 while true {
                     let descriptor = accept(listener, nil, nil)
                     guard descriptor >= 0 else {
+                        // Who has taken the last one will give it back.
+                        if errno == EMFILE {
+                            usleep(1_000)
+                            continue
+                        }
                         // Here rather than in deinit: another server could get the number while this thread still accepts with it.
                         Glibc.close(listener)
                         return

@@ -43,7 +43,7 @@
             SocketCallbacks.install(on: multi, loop: self)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
-            if totalLimit > 0 { keptConnections = totalLimit }
+            keptConnections = totalLimit > 0 ? totalLimit : min(keptConnections, share.ofDescriptors)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
             if !sharesConnections { _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
             try run()

@@ -337,12 +337,17 @@
         let received = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 16)
         /// What was received, once decrypted: a record at a time (RFC 8446 §5.1).
         let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
+        let makeRoom: () -> Bool
         private let poller: Poller
         /// By descriptor.
         @exclusivity(unchecked) private var open: [Channel?] = []
         @exclusivity(unchecked) private(set) var count = 0
 
-        init(_ poller: Poller) { self.poller = poller }
+        /// - Parameter makeRoom: Closes one that isn't needed, so that there is a descriptor again; false when there is none.
+        init(_ poller: Poller, makeRoom: @escaping () -> Bool = { false }) {
+            self.poller = poller
+            self.makeRoom = makeRoom
+        }
 
         deinit {
             received.deallocate()

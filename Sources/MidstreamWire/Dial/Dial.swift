@@ -178,7 +178,11 @@
             switch addresses {
             case .success(let addresses): next(self, addresses)
             case .failure(let error):
-                fail(HTTPError(route.proxy == nil ? error.code : .proxy, error.message, phase: .notSent))
+                // The system may have had no descriptor for it.
+                if error.isRefusedHere, loop.channels.makeRoom() { return findAddresses() }
+                guard route.proxy != nil else { return fail(error) }
+                let failure = HTTPError(.proxy, error.message, phase: .notSent)
+                fail(error.isRefusedHere ? failure.refusedHere : failure)
             }
         }
 

@@ -12,7 +12,7 @@
 
         // Touched only on the loop's thread.
         let channels: Channels
-        let pool = ConnectionPool()
+        let pool: ConnectionPool
         private var sleepers: [ObjectIdentifier: (sleeper: any Sleeper, time: UInt64)] = [:]
         /// When the oldest connection without a transfer is to be closed.
         private var nextExpiry: UInt64 = .max
@@ -31,13 +31,16 @@
         init(_ settings: WireSettings, share: LoopShare) throws {
             let poller = Poller()
             self.settings = settings
-            channels = Channels(poller)
+            let mostIdle = min(ConnectionPool.mostIdle, share.ofDescriptors)
+            let pool = ConnectionPool(mostIdle: mostIdle)
+            self.pool = pool
+            channels = Channels(poller) { pool.closeOldest() }
             let limits = settings.configuration
             let total = limits.maximumConnections.map(share.of)
             mostConnections = total ?? .max
             let host = limits.maximumConnectionsPerHost.map(share.of)
             sharedLimit = min(host ?? .max, mostConnections)
-            mostPrepared = min(sharedLimit, ConnectionPool.mostIdle)
+            mostPrepared = min(sharedLimit, mostIdle)
             super.init(
                 "midstream-wire", poller, limits: settings.limits,
                 admission: Admission(hostLimit: host ?? 0, totalLimit: total ?? 0),

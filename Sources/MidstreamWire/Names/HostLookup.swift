@@ -134,6 +134,8 @@
         }
 
         private func keep(_ found: Found, for key: String) {
+            // That the system lacked something says nothing of the host.
+            if case .failure(let error) = found, error.isRefusedHere { return answer(found, for: key) }
             state.withLock { state in
                 let now = self.now()
                 if state.kept.count >= Self.mostKept {
@@ -169,8 +171,19 @@
                 entry = found.pointee.ai_next
             }
             guard addresses.isEmpty else { return .success(alternating(addresses)) }
+            if let lack = lackOfDescriptors() { return .failure(HTTPError.noResources(lack)) }
             let reason = status == 0 ? "it has no address" : String(cString: gai_strerror(status))
             return .failure(HTTPError(.nameResolution, "The host \(host) can't be found: \(reason).", phase: .notSent))
+        }
+
+        /// Why the system can open nothing; nil: it can. Where it can't, no host is found either, and glibc says no more than that.
+        private static func lackOfDescriptors() -> Int32? {
+            let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            guard descriptor < 0 else {
+                close(descriptor)
+                return nil
+            }
+            return errno == EMFILE || errno == ENFILE ? errno : nil
         }
 
         /// By turns of either family, beginning with the one that the system prefers (RFC 8305 §4).

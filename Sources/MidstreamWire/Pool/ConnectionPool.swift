@@ -16,7 +16,7 @@
             init(_ route: Route) { self.route = route }
         }
 
-        /// How many are kept without a transfer.
+        /// How many are kept without a transfer, where there are descriptors for them.
         static let mostIdle = 4_096
         /// Of how many hosts it is remembered that they don't speak HTTP/2.
         private static let mostRemembered = 4_096
