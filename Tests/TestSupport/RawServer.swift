@@ -225,6 +225,9 @@
         /// Has TLS 1.3 go on with other keys, both ways (RFC 8446 §4.6.3).
         package func updateKeys() { tls?.updateKeys() }
 
+        /// Asks the peer for another handshake of TLS 1.2, which comes while something is read (RFC 5246 §7.4.1.1).
+        package func renegotiate() { tls?.renegotiate() }
+
         /// Ends TLS as it has to be ended (RFC 8446 §6.1); nothing can be written after it.
         package func endTLS() { tls?.end() }
 

@@ -91,6 +91,12 @@
             _ = server.library.accept(session)
         }
 
+        /// Asks the peer for another handshake, which comes while something is read.
+        func renegotiate() {
+            guard server.library.renegotiate(session) == 1 else { return }
+            _ = server.library.accept(session)
+        }
+
         /// Says that nothing more is written.
         func end() { _ = server.library.shutdown(session) }
 
@@ -124,6 +130,7 @@
         let read: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, Int32) -> Int32
         let write: @convention(c) (OpaquePointer?, UnsafeRawPointer?, Int32) -> Int32
         let updateKeys: @convention(c) (OpaquePointer?, Int32) -> Int32
+        let renegotiate: @convention(c) (OpaquePointer?) -> Int32
         let shutdown: @convention(c) (OpaquePointer?) -> Int32
 
         init() throws {
@@ -147,6 +154,7 @@
             read = try find("SSL_read")
             write = try find("SSL_write")
             updateKeys = try find("SSL_key_update")
+            renegotiate = try find("SSL_renegotiate")
             shutdown = try find("SSL_shutdown")
         }
     }

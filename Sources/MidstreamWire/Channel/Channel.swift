@@ -37,6 +37,8 @@
         /// What TLS has made and the system hasn't taken.
         @exclusivity(unchecked) private var pending: [UInt8] = []
         @exclusivity(unchecked) private var pendingSent = 0
+        /// TLS takes nothing before it has received something, as when a server of TLS 1.2 negotiates anew.
+        @exclusivity(unchecked) private(set) var sendsAfterReceiving = false
 
         /// - Parameter descriptor: A socket that is connected, or about to be; the channel's from now on.
         /// - Throws: When the system can't watch it.
@@ -165,13 +167,17 @@
             guard let tls else { return canWrite ? transmit(first, second) : 0 }
             guard flush() else { return nil }
             guard pending.isEmpty else { return 0 }
+            sendsAfterReceiving = false
             var count = 0
             for piece in [first, second] {
                 let part = UnsafeRawBufferPointer(rebasing: piece.prefix(Self.mostEncrypted - count))
                 var taken = 0
                 while taken < part.count {
                     let written = tls.write(UnsafeRawBufferPointer(rebasing: part[taken...]))
-                    guard written > 0 else { break }
+                    guard written > 0 else {
+                        sendsAfterReceiving = true
+                        break
+                    }
                     taken += written
                 }
                 count += taken

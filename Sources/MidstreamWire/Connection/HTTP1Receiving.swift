@@ -28,7 +28,10 @@
                     transfer.measured.bytes += Int64(bytes.count)
                     if transfer.measured.firstByte == 0 { transfer.measured.firstByte = loop.now }
                     guard case .more = take(bytes, transfer) else { return }
-                case .wait: return
+                case .wait:
+                    // The socket had room before, and doesn't tell of it again.
+                    if channel.sendsAfterReceiving { send() }
+                    return
                 case .ended(let isClean): return endOfConnection(transfer, isClean: isClean)
                 case .failed(let failure): return lose(transfer, failure)
                 }

@@ -69,6 +69,23 @@
             #expect(error?.code == .tls && error?.phase == .notSent)
         }
 
+        /// RFC 5246 §7.4.1.1: nothing is sent as long as it lasts, and the socket has room all the time.
+        @Test func `An upload goes on when TLS 1.2 is negotiated anew`() async throws {
+            let tls = try TLSServer(
+                certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], offersHTTP2: false, isOld: true)
+            let body = [UInt8](repeating: 7, count: 4_000_000)
+            let server = try RawServer(tls: tls) { connection in
+                guard connection.readHead() != nil, let first = connection.read(200_000) else { return }
+                connection.renegotiate()
+                guard let rest = connection.read(body.count - first.count) else { return }
+                let isWhole = first + rest == body
+                connection.write("HTTP/1.1 \(isWhole ? 200 : 400) Read\r\nContent-Length: 0\r\n\r\n")
+                connection.waitForEnd()
+            }
+            let transport = transport(trusting: Servers["CA"]) { $0.idleTimeout = .seconds(30) }
+            #expect(try await transport.deliver(HTTPRequest(.put, server.url, body: .bytes(body))).status == 200)
+        }
+
         /// RFC 8446 §4.6.3: in the middle of a response, and on a connection that nobody uses.
         @Test func `A connection goes on when its keys are changed`() async throws {
             let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], offersHTTP2: false)
