@@ -20,7 +20,7 @@
 
         private struct State {
             var kept: [String: (found: Found, until: UInt64)] = [:]
-            /// By the number of who asks; none when all have given up.
+            /// By the number of who asks; none when all have given up on the system's resolver.
             var asked: [String: [Int: @Sendable (Found) -> Void]] = [:]
             var lastNumber = 0
             /// Those that no thread has begun with.
@@ -73,7 +73,11 @@
         /// Cancels a pending lookup.
         func giveUp(_ asking: Asking) {
             // Let go of outside of the lock.
-            _ = state.withLock { $0.asked[asking.key]?.removeValue(forKey: asking.number) }
+            _ = state.withLock { state in
+                // A resolver may never answer; whoever asks next isn't to wait for that.
+                defer { if resolver != nil, state.asked[asking.key]?.isEmpty == true { state.asked[asking.key] = nil } }
+                return state.asked[asking.key]?.removeValue(forKey: asking.number)
+            }
         }
 
         private func begin(_ host: String, _ port: UInt16, for key: String) {

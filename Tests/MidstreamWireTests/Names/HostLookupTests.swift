@@ -40,6 +40,17 @@
             #expect(asked.withLock { $0 } == 3)
         }
 
+        @Test func `A resolver is asked anew when all have given up who waited for it`() async throws {
+            let resolver = HoldingResolver(holding: 1)
+            defer { resolver.gate.open() }
+            let lookup = HostLookup(resolver.addresses)
+            let asking = lookup.find("h.invalid", port: 80) { _ in }
+            await resolver.gate.reached()
+            lookup.giveUp(asking)
+            let address = try #require(HostAddress(literal: "127.0.0.1", port: 80))
+            #expect(try await find("h.invalid", in: lookup).get() == [address])
+        }
+
         /// A label has 63 bytes at most, so that nobody is asked for one of 64.
         @Test(arguments: [("localhost", 60), (String(repeating: "a", count: 64), 1)] as [(String, UInt64)])
         func `The system's addresses are kept for a minute, and that there are none for a second`(
