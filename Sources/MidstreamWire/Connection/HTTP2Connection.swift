@@ -341,8 +341,9 @@
 
         func didClose(stream: Int32, _ code: HTTP2ErrorCode) { streams[stream]?.didClose(code) }
 
-        func didReceiveGoAway() {
+        func didReceiveGoAway(_ code: HTTP2ErrorCode) {
             retire()
+            if code == .http11Required { loop.leaveHTTP2(route) }
             // Those that wait within the session would wait for what is still answered, and then be refused.
             for stream in streams.values where session?.hasOpened(stream: stream.id) == false { stream.didClose(.refusedStream) }
             if !hasStreams { endSoon() }

@@ -15,8 +15,8 @@
         /// What the server has sent breaks a rule of the messages.
         func didReceiveInvalidFrame(ofStream stream: Int32)
         func didClose(stream: Int32, _ code: HTTP2ErrorCode)
-        /// The server takes no further streams.
-        func didReceiveGoAway()
+        /// The server takes no further streams; told before those end that it hasn't processed.
+        func didReceiveGoAway(_ code: HTTP2ErrorCode)
         /// The session is ended from this side.
         func didSendGoAway(_ code: HTTP2ErrorCode)
         func didSend(frame type: UInt8, length: Int, isLast: Bool, ofStream stream: Int32)
@@ -175,7 +175,7 @@
             // Such a frame has been counted when it began, and is ignored (RFC 9113 §5.5).
             nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in HTTP2Callbacks.ignoresFrame }
             nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, context in
-                if let frame, let owner = HTTP2Callbacks.owner(context) { HTTP2Callbacks.received(frame.pointee.hd, owner) }
+                if let frame, let owner = HTTP2Callbacks.owner(context) { HTTP2Callbacks.received(frame, owner) }
                 return 0
             }
             nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, data, count, context in
@@ -201,12 +201,14 @@
 
         private static func owner(_ context: UnsafeMutableRawPointer?) -> (any HTTP2SessionOwner)? { session(context)?.owner }
 
-        private static func received(_ head: nghttp2_frame_hd, _ owner: any HTTP2SessionOwner) {
+        private static func received(_ frame: UnsafePointer<nghttp2_frame>, _ owner: any HTTP2SessionOwner) {
+            let head = frame.pointee.hd
             let endsStream = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
             switch UInt32(head.type) {
             case NGHTTP2_HEADERS.rawValue: owner.receiveEndOfFields(endsStream: endsStream, ofStream: head.stream_id)
             case NGHTTP2_DATA.rawValue where endsStream: owner.receiveEnd(ofStream: head.stream_id)
-            case NGHTTP2_GOAWAY.rawValue: owner.didReceiveGoAway()
+            case NGHTTP2_GOAWAY.rawValue:
+                owner.didReceiveGoAway(HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code))
             default: break
             }
         }

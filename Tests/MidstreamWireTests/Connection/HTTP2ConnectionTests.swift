@@ -198,6 +198,25 @@
             #expect(server.accepted == 2)
         }
 
+        /// HTTP_1_1_REQUIRED, of the connection (RFC 9113 §7).
+        @Test func `A server that wants no HTTP/2 any more is spoken to by HTTP/1.1`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.speaksHTTP2 else {
+                    while connection.readHead() != nil { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
+                    return
+                }
+                guard peer.begin(), peer.nextRequest() != nil else { return }
+                peer.write(HTTP2Frame.goAway(last: 0, 13))
+                connection.waitForEnd()
+            }
+            for _ in 1...3 {
+                #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
+            }
+            #expect(server.accepted == 2)
+        }
+
         /// HTTP_1_1_REQUIRED, by a host that has been known to share connections.
         @Test(arguments: [(1, nil), (nil, 1)] as [(Int?, Int?)])
         func `The limits hold again for a host that wants HTTP/1.1`(_ ofHost: Int?, _ ofAll: Int?) async throws {
