@@ -80,8 +80,17 @@
             transfer.sent.bodyBytes += Int64(count)
             transfer.noteActivity()
             guard isLast else { return .bytes(count) }
-            let trailers = transfer.bodyFraming == .chunked ? transfer.request.trailers?() : nil
-            return .end(count, trailers: trailers.flatMap { $0.isEmpty ? nil : HTTP2Fields(trailers: $0) })
+            guard transfer.bodyFraming == .chunked, let trailers = transfer.request.trailers?(), !trailers.isEmpty else {
+                return .end(count, trailers: nil)
+            }
+            let fields = HTTP2Fields(trailers: trailers)
+            guard fields.largestSize <= HTTP2Session.largestRequestHead else {
+                let text = "The trailers of the request are larger than 1 MiB."
+                loop.post(
+                    .fail(transfer, HTTPError(.invalidRequest, text, request: transfer.request, phase: transfer.phase)))
+                return .later
+            }
+            return .end(count, trailers: fields)
         }
 
         /// Notes that a frame has left.

@@ -39,7 +39,7 @@
         /// How much may come before any is dealt with: 16 MiB.
         static let connectionWindow: Int32 = 16 << 20
 
-        /// The largest head of a request that is submitted, as ``HTTP2Fields/largestSize`` counts: 1 MiB.
+        /// The largest head of a request that is submitted, and the largest trailers, as ``HTTP2Fields/largestSize`` counts: 1 MiB.
         static let largestRequestHead = 1 << 20
 
         private let session: OpaquePointer

@@ -123,6 +123,29 @@
             #expect(server.accepted == 1)
         }
 
+        @Test func `Trailers that are too large are the request's fault, and the connection stays`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let kinds = Locked<Set<HTTP2Frame.Kind>>([])
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin() else { return }
+                while let stream = peer.nextRequest({ kind in kinds.withLock { _ = $0.insert(kind) } }) {
+                    peer.write(HTTP2Frame.response(stream: stream))
+                }
+            }
+            let url = server.url
+            let error = await #expect(throws: HTTPError.self) {
+                var sent = HTTPRequest(.post, url, body: .stream { chunks("a") })
+                let large = HTTPHeaders(lines: Array("x-a:\(String(repeating: "a", count: 1 << 20))\n".utf8))
+                sent.trailers = { large }
+                _ = try await transport.deliver(sent)
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
+            #expect(kinds.withLock { $0.contains(.reset) })
+            #expect(server.accepted == 1)
+        }
+
         /// It waits for a connection of its own, and closing gives it the place of another one.
         @Test func `A head that turns out to be too large while the transport is closed is told of`() async throws {
             let resolver = HoldingResolver(holding: 2)
