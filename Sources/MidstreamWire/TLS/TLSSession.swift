@@ -71,7 +71,7 @@
             BIO_ctrl(output, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil)
             SSL_set_bio(ssl, input, output)
             SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
-            setPeer(host)
+            try setPeer(host)
             if let session = context.takeSession(for: peer) {
                 SSL_set_session(ssl, session)
                 SSL_SESSION_free(session)
@@ -86,15 +86,17 @@
             SSL_free(ssl)
         }
 
-        private func setPeer(_ host: String) {
+        /// - Throws: When it can't be kept: OpenSSL would take any name.
+        private func setPeer(_ host: String) throws(HTTPError) {
             if HostAddress.isLiteral(host) {
-                X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host)
+                guard X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 else { throw HTTPError.noMemory }
                 return
             }
             // A name's last dot says that it is absolute; certificates have none.
             let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+            guard !name.isEmpty else { throw HTTPError.tls("The URL's host is no name.") }
             SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-            SSL_set1_host(ssl, name)
+            guard SSL_set1_host(ssl, name) == 1 else { throw HTTPError.noMemory }
             name.withCString { pointer in
                 _ = SSL_ctrl(
                     ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), UnsafeMutableRawPointer(mutating: pointer))

@@ -35,6 +35,18 @@
             }
         }
 
+        /// OpenSSL takes an empty name for none, and any certificate then.
+        @Test func `A dot alone is a name that no certificate is for`() async throws {
+            let authority = try await TestAuthority()
+            let server = try authority.server("good")
+            var sent = request("https://./", .buffered(upTo: 10))
+            sent.address = "127.0.0.1:\(server.port)"
+            let transport = transport(trusting: authority.root)
+            let dotted = sent
+            let error = await #expect(throws: HTTPError.self) { _ = try await transport.deliver(dotted) }
+            #expect(error?.code == .tls && error?.phase == .notSent)
+        }
+
         @Test(arguments: [("expired", "has expired"), ("early", "is not yet valid")])
         func `A certificate has its time`(_ name: String, _ reason: String) async throws {
             let authority = try await TestAuthority()
