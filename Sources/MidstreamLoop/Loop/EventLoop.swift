@@ -69,12 +69,11 @@
         ///
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor: the loop is torn down then.
         package final func run() throws {
-            guard inbox.isUsable, poller.isUsable else {
+            // Edge-triggered: reported once for each write, so that it needn't be read.
+            guard inbox.isUsable, poller.isUsable, poller.add(inbox.wakeDescriptor, for: [.reading, .edges]) else {
                 let number = errno
                 return try giveUp(number)
             }
-            // Edge-triggered: reported once for each write, so that it needn't be read.
-            poller.add(inbox.wakeDescriptor, for: [.reading, .edges])
             let status = DetachedThread.start { [self] in runThread() }
             guard status == 0 else { return try giveUp(status) }
             ResourceWitness.tell(of: self)
