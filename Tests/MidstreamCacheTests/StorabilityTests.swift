@@ -58,6 +58,19 @@ struct StorabilityTests {
         #expect(obstacle(["Cache-Control": "no-cache"]) != nil)
     }
 
+    @Test("a validator alone lets only those be stored of whose status that is said", arguments: [302, 401, 403, 429, 500, 502])
+    func validatorOfOther(code: Int) {
+        for validator: HTTPHeaders in [["ETag": "\"a\""], ["Last-Modified": "x"]] {
+            #expect(obstacle(validator, HTTPStatus(code)) != nil)
+            #expect(obstacle(validator, 404) == nil && obstacle(validator, 301, shared: true) == nil)
+            var headers = validator
+            headers["Cache-Control"] = "public"
+            #expect(obstacle(headers, HTTPStatus(code), shared: true) == nil)
+            headers["Cache-Control"] = "private"
+            #expect(obstacle(headers, HTTPStatus(code)) == nil)
+        }
+    }
+
     @Test("a private response isn't a shared cache's, nor one for a user unless it says so")
     func shared() {
         #expect(obstacle(["Cache-Control": "private, max-age=60"]) == nil)

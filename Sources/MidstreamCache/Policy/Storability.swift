@@ -35,8 +35,12 @@ extension CacheRules {
         let isExplicit =
             control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expiry != .never)
         if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }
-        if isExplicit || fields.hasValidator { return nil }
-        return "it says nothing about its freshness, and can't be validated"
+        if isExplicit { return nil }
+        guard fields.hasValidator else { return "it says nothing about its freshness, and can't be validated" }
+        // Many servers give a tag to whatever they send, errors included.
+        let isAllowed =
+            status.isHeuristicallyCacheable || control.contains(.isPublic) || !isShared && control.contains(.isPrivate)
+        return isAllowed ? nil : "it says nothing about its freshness, and is a \(status.code)"
     }
 
     /// Why nothing of a response may be kept, whatever else it says.
