@@ -109,6 +109,8 @@ final class EntryTable {
             entries.append(entry)
         }
         for id in damaged { try remove(id) }
+        // What has stayed since it was asked for has a new place.
+        if entries.count > 1 { entries.sort { $0.head.responseTime > $1.head.responseTime } }
         return entries
     }
 

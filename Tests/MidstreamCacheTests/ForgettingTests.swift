@@ -61,6 +61,29 @@ struct ForgettingTests {
         #expect(try await store.entries(for: key).map(\.id) == [new.id])
     }
 
+    @Test("lists what it was given in the order of the other, the newest first")
+    func order() async throws {
+        let far = MemoryCacheStore()
+        let store = TieredStore(MemoryCacheStore(), far)
+        let key = CacheKey(url: "https://h.test/a")
+        for language in ["en", "de"] {
+            let request = HTTPRequest("https://h.test/a", headers: ["Accept-Language": .init(language)])
+            let response = HTTPResponse(
+                status: .ok, headers: ["Cache-Control": "max-age=600", "Vary": "Accept-Language"], request: request)
+            let entry = CacheEntry(of: response, to: request, key: key, length: 1)
+            let writer = await far.writer(for: entry, at: 0)
+            try await writer.write([1])
+            let isStored = try await writer.commit(entry.adding(0..<1)) { true }
+            #expect(isStored)
+        }
+        let entries = try await store.entries(for: key)
+        #expect(entries.count == 2)
+        // Each is copied before those that were copied earlier.
+        for entry in entries { #expect(try await store.body(of: entry, range: nil).collect() == [1]) }
+        #expect(try await store.entries(for: key).map(\.id) == entries.map(\.id))
+        #expect(store.entriesNow(for: key)?.map(\.id) == entries.map(\.id))
+    }
+
     @Test("doesn't answer alone once the trust is over")
     func trust() async throws {
         let sends = Locked(0)

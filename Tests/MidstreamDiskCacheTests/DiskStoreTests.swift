@@ -246,6 +246,28 @@ struct DiskStoreTests {
         #expect(folder.bodies.count < 11)
     }
 
+    @Test("of a key are listed the newest first, though an older one has stayed since it was asked for")
+    func order() async throws {
+        let store = DiskCacheStore(folder.url, maximumBytes: 5_000)
+        func put(_ url: String, _ size: Int, _ fields: HTTPHeaders = [:]) async throws -> CacheEntry {
+            let request = HTTPRequest("http://h.test/")
+            let response = HTTPResponse(status: 200, headers: fields, request: request)
+            let entry = CacheEntry(of: response, to: request, key: CacheKey(url: url), length: Int64(size))
+            let writer = try await store.writer(for: entry, at: 0)
+            try await writer.write(bytes(size))
+            let isStored = try await writer.commit(entry.adding(0..<Int64(size))) { true }
+            #expect(isStored)
+            return entry
+        }
+        let old = try await put("http://h.test/a", 100)
+        _ = try await store.body(of: old, range: nil)
+        let other = try await put("http://h.test/b", 10_000)
+        let new = try await put("http://h.test/a", 100, ["Vary": "Foo"])
+        await store.maintainNow()
+        #expect(try await store.entries(for: other.key).isEmpty)
+        #expect(try await store.entries(for: new.key).map(\.id) == [new.id, old.id])
+    }
+
     @Test("files that belong to nothing are swept after an hour")
     func sweep() async throws {
         let client = client(DiskCacheStore(folder.url)) { sized($0) }

@@ -41,7 +41,7 @@ struct CacheInquiry: Sendable {
         let stored = failed?.remaining(stored) ?? stored
         let entries = oldest.map { oldest in stored.filter { $0.head.requestTime >= oldest } } ?? stored
         if !isAnybodys { lookup.variants = entries }
-        lookup.select(from: entries, for: request)
+        lookup.select(from: entries, for: request, at: start)
         (need, oldest) = (nil, nil)
         guard !isAnybodys else { return }
         if entries.isEmpty, key == lookup.key, let same = searches.canonical(key.url) {

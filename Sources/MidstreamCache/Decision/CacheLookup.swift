@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MidstreamCacheStore
 internal import MidstreamCore
 
@@ -18,12 +19,22 @@ struct CacheLookup: Sendable {
     /// Whether the match may be changed by the response to this request. An entry without an owner, which everybody gets, is not.
     var isOwn: Bool { match.map { $0.key.partition == key.partition } ?? false }
 
-    /// Chooses the entry that matches (RFC 9111 §4.1).
-    mutating func select(from entries: [CacheEntry], for request: HTTPRequest) {
-        match = entries.first { entry in
-            entry.head.selecting.fields.isEmpty
-                || entry.head.selecting.match(request.headers, response: entry.head.fields, fingerprint: fingerprint)
+    /// Chooses the newest of the entries that match (RFC 9111 §4), in whichever order the store lists them. One from the future, of a clock
+    /// that has been put back since, is as old as it is far away.
+    mutating func select(from entries: [CacheEntry], for request: HTTPRequest, at now: Date) {
+        match = nil
+        var least = Double.infinity
+        for entry in entries {
+            let distance = abs(now.timeIntervalSince(entry.head.responseTime))
+            guard distance < least, matches(entry, request) else { continue }
+            (match, least) = (entry, distance)
         }
+    }
+
+    /// Whether an entry is for such requests (§4.1).
+    private func matches(_ entry: CacheEntry, _ request: HTTPRequest) -> Bool {
+        entry.head.selecting.fields.isEmpty
+            || entry.head.selecting.match(request.headers, response: entry.head.fields, fingerprint: fingerprint)
     }
 
     /// Takes out the match, whose bytes can't be read.

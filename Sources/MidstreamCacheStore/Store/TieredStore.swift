@@ -18,7 +18,7 @@ public struct TieredStore: CacheStore {
     public let removals = CacheRemovals()
 
     private struct Known {
-        var ids: [CacheKey: (ids: Set<UInt64>, end: ContinuousClock.Instant?)] = [:]
+        var ids: [CacheKey: (ids: [UInt64], end: ContinuousClock.Instant?)] = [:]
         /// The lookups in the far store under way, by key, that have begun since something of it was last stored or removed. What earlier
         /// ones bring may be out of date.
         private var lookups: [CacheKey: Set<Int>] = [:]
@@ -97,11 +97,19 @@ public struct TieredStore: CacheStore {
         deinit { task.cancel() }
     }
 
-    /// Which entries the far store has of a key, as far as that is known for certain.
-    private func trustedIDs(_ known: Known, _ key: CacheKey) -> Set<UInt64>? {
+    /// Which entries the far store has of a key, the newest first, as far as that is known for certain.
+    private func trustedIDs(_ known: Known, _ key: CacheKey) -> [UInt64]? {
         guard let (ids, end) = known.ids[key] else { return nil }
         if let end, end <= .now { return nil }
         return ids
+    }
+
+    /// The near store's entries, which lists them as they were copied, in the far one's order; nil unless it has just these.
+    private static func ordered(_ entries: [CacheEntry], by ids: [UInt64]) -> [CacheEntry]? {
+        guard entries.count == ids.count else { return nil }
+        if zip(entries, ids).allSatisfy({ $0.id == $1 }) { return entries }
+        let ordered = ids.compactMap { id in entries.first { $0.id == id } }
+        return ordered.count == ids.count ? ordered : nil
     }
 
     /// Both names.
@@ -116,14 +124,14 @@ public struct TieredStore: CacheStore {
     /// The entries of a key, the newest first.
     public func entries(for key: CacheKey) async throws -> [CacheEntry] {
         let ids = known.withLock { trustedIDs($0, key) }
-        if let ids, let entries = try? await near.entries(for: key), Set(entries.map(\.id)) == ids { return entries }
+        if let ids, let copies = try? await near.entries(for: key), let entries = Self.ordered(copies, by: ids) { return entries }
         let lookup = known.withLock { $0.beginLookup(of: key) }
         do {
             let entries = try await far.entries(for: key)
             known.withLock { known in
                 guard known.endLookup(lookup, of: key) else { return }
                 if known.ids.count >= 10_000 { known.ids = [:] }
-                known.ids[key] = (Set(entries.map(\.id)), trust.map { .now + $0 })
+                known.ids[key] = (entries.map(\.id), trust.map { .now + $0 })
             }
             return entries
         } catch {
@@ -134,10 +142,8 @@ public struct TieredStore: CacheStore {
 
     /// The entries of a key where the quick one has all of them, and answers at once.
     public func entriesNow(for key: CacheKey) -> [CacheEntry]? {
-        guard let ids = known.withLock({ trustedIDs($0, key) }), let entries = near.entriesNow(for: key),
-            Set(entries.map(\.id)) == ids
-        else { return nil }
-        return entries
+        guard let ids = known.withLock({ trustedIDs($0, key) }), let entries = near.entriesNow(for: key) else { return nil }
+        return Self.ordered(entries, by: ids)
     }
 
     /// The bytes of an entry, from the quick one where it has them.
