@@ -29,4 +29,20 @@ struct RecencyTests {
         lookup.select(from: isReversed ? entries.reversed() : entries, for: request, at: now)
         #expect(lookup.match?.id == entries[1].id)
     }
+
+    @Test("answers, whether the server had named what of a query doesn't matter when it sent it", arguments: [false, true])
+    func searchRule(isNamedFirst: Bool) async throws {
+        let named: HTTPHeaders = ["Cache-Control": "max-age=60", "No-Vary-Search": "params=(\"utm\")"]
+        let plain: HTTPHeaders = ["Cache-Control": "max-age=10, stale-while-revalidate=60"]
+        let bench = CacheBench(answers: [
+            (404, isNamedFirst ? named : plain, "one"), (200, isNamedFirst ? plain : named, "two"),
+        ])
+        let url = "http://cache.test/p?a=1"
+        _ = try await bench.get(url)
+        bench.clock.advance(5)
+        #expect(try await bench.get(url) { $0.cache = .reload }.text == "two")
+        bench.clock.advance(isNamedFirst ? 5 : 20)
+        let third = try await bench.get(url)
+        #expect(third.isHit && third.text == "two" && bench.sent == 2)
+    }
 }

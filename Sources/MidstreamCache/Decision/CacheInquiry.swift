@@ -33,18 +33,18 @@ struct CacheInquiry: Sendable {
         need = lookup.key
     }
 
-    /// Takes the entries that were needed. Next come those of the same URL by `No-Vary-Search`, if there are none, and then those that are
-    /// stored for anybody, if none matches.
+    /// Takes the entries that were needed. Next come those of the same URL by `No-Vary-Search`, which may be newer than what was stored
+    /// without, and then those that are stored for anybody, if none matches.
     mutating func take(_ stored: [CacheEntry], _ searches: SearchRules) {
         guard let key = need else { return }
         let isAnybodys = key.partition.isEmpty && !lookup.key.partition.isEmpty
         let stored = failed?.remaining(stored) ?? stored
         let entries = oldest.map { oldest in stored.filter { $0.head.requestTime >= oldest } } ?? stored
-        if !isAnybodys { lookup.variants = entries }
-        lookup.select(from: entries, for: request, at: start)
         (need, oldest) = (nil, nil)
-        guard !isAnybodys else { return }
-        if entries.isEmpty, key == lookup.key, let same = searches.canonical(key.url) {
+        guard !isAnybodys else { return lookup.select(from: entries, for: request, at: start) }
+        lookup.variants = lookup.variants.isEmpty ? entries : lookup.variants + entries
+        lookup.select(from: lookup.variants, for: request, at: start)
+        if key == lookup.key, let same = searches.canonical(key.url) {
             (need, oldest) = (CacheKey(url: same.url, partition: key.partition), same.oldest)
         } else if lookup.match == nil, !lookup.key.partition.isEmpty, includesAnybodys {
             need = CacheKey(url: lookup.key.url)
