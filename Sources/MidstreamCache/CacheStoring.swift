@@ -89,12 +89,15 @@ extension ResponseCache {
         let response = fetched.response
         var target = Recording.Target(entry: entry, asked: fetched.miss.lookup.key, limit: options.maximumEntryBytes)
         let length = fields.contentLength
+        // A whole response, stale as it may be, can still stand in for the server, and a part of a newer one can't.
+        let isWorthParts =
+            entry.head.hasStrongValidator && !fetched.miss.lookup.variants.contains { $0.isWhole && entry.replaces($0) }
         guard response.status == .partialContent,
             case .bytes(let part, let total)? = response.headers[.contentRange].flatMap({ ContentRange($0) })
         else {
             target.expected = length
             target.length = length
-            target.keepsParts = response.status == .ok && entry.head.hasStrongValidator
+            target.keepsParts = response.status == .ok && isWorthParts
             return target
         }
         let count = part.upperBound - part.lowerBound
@@ -102,7 +105,7 @@ extension ResponseCache {
         target.offset = part.lowerBound
         target.expected = count
         target.length = total
-        target.keepsParts = entry.head.hasStrongValidator
+        target.keepsParts = isWorthParts
         // More bytes of what is there already. What nobody checks stays a part, in the place of the other.
         if let old = fetched.miss.lookup.match, fetched.miss.lookup.isOwn, old.head.hasStrongValidator,
             old.head.isSameVersion(as: response.headers), old.length == total,

@@ -45,6 +45,33 @@ struct RecordingTests {
         await eventually { store.calls.withLock { $0.count } > count }
         #expect(store.calls.withLock { $0 } == Array(repeating: "written", count: count) + ["abandoned"])
     }
+
+    @Test("isn't kept in the place of a whole one when it is cut off")
+    func cutOffAfterWhole() async throws {
+        let store = NotingStore(boundsItsTime: true)
+        store.gate.open()
+        let number = Locked(0)
+        let bench = CacheBench(store: store) { request in
+            let place = number.withLock { number in
+                number += 1
+                return number
+            }
+            guard place < 3 else { throw HTTPError(.connection, phase: .notSent) }
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-if-error=600", "ETag": "\"1\""]
+            if place == 1 { return HTTPResponse(status: 200, headers: headers, body: .text("one"), request: request) }
+            headers["ETag"] = "\"2\""
+            headers["Content-Length"] = "10"
+            let body = ArrivingBody([Array("0123".utf8)], thenThrowing: HTTPError(.connectionLost))
+            return HTTPResponse(status: 200, headers: headers, body: .incoming(body, length: 10), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        await #expect(throws: HTTPError.self) { try await response.body.collect() }
+        await eventually { store.calls.withLock { $0.count } == 4 }
+        #expect(store.calls.withLock { $0 } == ["written", "committed", "written", "abandoned"])
+        #expect(try await bench.get().text == "one")
+    }
 }
 
 /// A store that takes bytes when its gate is open, and notes what its writers have been called for.
