@@ -110,7 +110,7 @@ final class EntryTable {
         }
         for id in damaged { try remove(id) }
         // What has stayed since it was asked for has a new place.
-        if entries.count > 1 { entries.sort { $0.head.responseTime > $1.head.responseTime } }
+        if entries.count > 1 { entries.sort { $0.head.requestTime > $1.head.requestTime } }
         return entries
     }
 

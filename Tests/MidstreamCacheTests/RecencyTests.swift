@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import MidstreamCacheStore
 import MidstreamCore
 import MidstreamTesting
@@ -28,6 +29,44 @@ struct RecencyTests {
         var lookup = CacheLookup(key: CacheKey(url: CacheBench.url), fingerprint: fingerprint)
         lookup.select(from: isReversed ? entries.reversed() : entries, for: request, at: now)
         #expect(lookup.match?.id == entries[1].id)
+    }
+
+    @Test("stays when one that was asked for before comes to its end, or is closed", arguments: [true, false])
+    func lateEnd(isRead: Bool) async throws {
+        let isFirst = Locked(true)
+        let bench = CacheBench { request in
+            let isOld = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "\"new\""]
+            guard isOld else { return HTTPResponse(status: 200, headers: headers, body: .text("new"), request: request) }
+            headers["ETag"] = "\"old\""
+            headers["Content-Length"] = "6"
+            let body = ArrivingBody([Array("old".utf8), Array("old".utf8)])
+            return HTTPResponse(status: 200, headers: headers, body: .incoming(body, length: 6), request: request)
+        }
+        let slow = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        var iterator = slow.body.makeAsyncIterator()
+        _ = try await iterator.next()
+        bench.clock.advance(5)
+        #expect(try await bench.get { $0.cache = .reload }.text == "new")
+        if isRead { while try await iterator.next() != nil {} } else { slow.body.close() }
+        await eventually { bench.cache.statistics.stored == 2 }
+        let third = try await bench.get()
+        #expect(third.isHit && third.text == "new" && bench.sent == 2)
+    }
+
+    @Test("isn't one from the future, of a clock that has been put back since")
+    func putBack() {
+        let (now, request) = (Date(), HTTPRequest(CacheBench.url))
+        func entry(at offset: Double) -> CacheEntry {
+            CacheEntry(
+                of: HTTPResponse(status: 200, request: request), to: request, key: CacheKey(url: CacheBench.url), length: 0,
+                at: now + offset)
+        }
+        #expect(entry(at: -20).replaces(entry(at: -30)) && !entry(at: -30).replaces(entry(at: -20)))
+        #expect(entry(at: -30).replaces(entry(at: 100_000)))
     }
 
     @Test("answers, whether the server had named what of a query doesn't matter when it sent it", arguments: [false, true])

@@ -196,11 +196,31 @@
             #expect(sends.withLock { $0 } == 40)
             let names = try await server.command(["KEYS", "*:c:*"]).elements?.compactMap(\.string) ?? []
             let name = try #require(names.first)
-            #expect(try await server.command(["HLEN", name]).number == 1 + 32 * 4)
+            #expect(try await server.command(["HLEN", name]).number == 1 + 32 * 5)
             for number in 9...40 { try await get(number) }
             #expect(sends.withLock { $0 } == 40)
             try await get(8)
             #expect(sends.withLock { $0 } == 41)
+        }
+
+        @Test("keeps what was asked for later beside what has come after it")
+        func lateEnd() async throws {
+            let server = try await RedisServer()
+            let cache = try server.fleet().cache()
+            let (key, request) = (CacheKey(url: "https://h.test/a"), HTTPRequest("https://h.test/a"))
+            func made(secondsAgo: Double) -> CacheEntry {
+                let response = HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=600"], request: request)
+                return CacheEntry(of: response, to: request, key: key, length: 1, at: Date(timeIntervalSinceNow: -secondsAgo))
+            }
+            let (old, new, last) = (made(secondsAgo: 30), made(secondsAgo: 20), made(secondsAgo: 10))
+            let late = try await cache.writer(for: old, at: 0)
+            for (entry, byte) in [(new, 2), (old, 1), (last, 3)] as [(CacheEntry, UInt8)] {
+                let writer = try await entry.id == old.id ? late : cache.writer(for: entry, at: 0)
+                try await writer.write([byte])
+                #expect(try await writer.commit(entry.adding(0..<1)) { true })
+                let found = try await cache.entries(for: key).map(\.id)
+                #expect(Set(found) == (entry.id == old.id ? [old.id, new.id] : [entry.id]))
+            }
         }
 
         @Test("keeps the bytes of a response that is confirmed or gets more for as long as its head", arguments: [true, false])

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import Interception
 package import MidstreamCore
 
@@ -66,8 +66,9 @@ public final class CacheEntry: Sendable, Identifiable {
     }
 
     /// An entry of which no byte is there yet, for a response that has just come.
-    package convenience init(of response: HTTPResponse, to request: HTTPRequest, key: CacheKey, length: Int64?) {
-        let now = Date()
+    package convenience init(
+        of response: HTTPResponse, to request: HTTPRequest, key: CacheKey, length: Int64?, at now: Date = Date()
+    ) {
         let head = StoredHead(
             response, to: request, requestTime: now, responseTime: now, rules: CacheRules(), fingerprint: Fingerprint(salt: []))
         self.init(key: key, head: head, length: length)
@@ -93,8 +94,17 @@ public final class CacheEntry: Sendable, Identifiable {
     /// Whether all bytes are there.
     public var isWhole: Bool { length.map { parts.contains(0..<$0) } ?? false }
 
-    /// Whether another entry of the same key answers the same requests, so that the newer one takes its place.
-    public func replaces(_ other: CacheEntry) -> Bool { key == other.key && head.selecting == other.head.selecting }
+    /// Whether it takes the place of another of the same key, which answers the same requests. One that was asked for later stays beside it,
+    /// and is the one that answers.
+    public func replaces(_ other: CacheEntry) -> Bool {
+        guard key == other.key else { return false }
+        return id == other.id || head.selecting == other.head.selecting && !other.wasAskedFor(after: self)
+    }
+
+    /// Whether its request was sent after that of another; what comes from a clock that has been put back since wasn't.
+    private func wasAskedFor(after other: CacheEntry) -> Bool {
+        head.requestTime > other.head.requestTime && head.requestTime <= Date()
+    }
 
     /// Names and values of the fields that choose between the entries of a key: equal ones replace each other (``replaces(_:)``).
     package var variant: [String] { head.selecting.fields.flatMap { [$0.name, $0.value.map { "=\($0)" } ?? ""] } }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Interception
 internal import MidstreamCacheStore
 internal import MidstreamCore
@@ -56,7 +57,8 @@ final class FleetCacheWriter: CacheWriter {
         let response = StoredResponse(
             id: entry.id, variant: store.core.names.variant(entry.variant),
             head: try store.core.key.seal(kept.encoded, for: "\(keys.responses) \(entry.id)"), pieces: pieces)
-        let commit = ResponseCommit(keys: keys, response: response, stamps: stamps, life: kept.life)
+        let asked = Int64(exactly: (kept.head.requestTime.timeIntervalSince1970 * 1e6).rounded()) ?? 0
+        let commit = ResponseCommit(keys: keys, response: response, stamps: stamps, life: kept.life, asked: asked)
         return try await store.core.store.keep(commit, if: isCurrent).get()
     }
 

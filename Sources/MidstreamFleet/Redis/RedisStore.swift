@@ -154,7 +154,7 @@ final class RedisStore: FleetStore {
         let response = commit.response
         let words: [Word] = [
             .text(commit.stamps.joined(separator: " ")), commit.life.milliseconds, "\(response.id)", .bytes(response.head),
-            .text(response.encodedPieces), .text(response.variant), "\(Self.maximumVariants)",
+            .text(response.encodedPieces), .text(response.variant), "\(Self.maximumVariants)", "\(commit.asked)",
         ]
         return await run(.keepResponse, keys: commit.keys.all, words, if: isCurrent, \.isDone) ?? .success(false)
     }
@@ -209,7 +209,7 @@ extension StoredResponse {
 
 extension StoredResponses {
     /// Names and values of a hash, in any order: h, p, o and v with the id of a response are its head, its pieces, when it was stored
-    /// and its variant.
+    /// and its variant. When it was asked for (r) matters to scripts alone.
     fileprivate init(fields: [RESPValue], stamps: [String]) {
         var values: [String: RESPValue] = [:]
         for place in stride(from: 0, to: fields.count - 1, by: 2) {

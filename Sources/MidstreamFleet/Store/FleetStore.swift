@@ -107,6 +107,8 @@ package struct ResponseCommit: Sendable {
     /// As they were when its bytes began to come.
     package var stamps: [String]
     package var life: Duration
+    /// When it was asked for, in microseconds since 1970: what was asked for later isn't replaced.
+    package var asked: Int64 = 0
 }
 
 /// What members of a fleet share: a closed list of operations, each of them atomic.

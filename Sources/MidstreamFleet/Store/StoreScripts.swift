@@ -120,25 +120,28 @@ enum StoreScript: CaseIterable, Sendable {
                 for n = 2, #KEYS do prolong(KEYS[n], ARGV[1]) end
                 return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}}
                 """
-        // KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant, how many variants are kept.
+        // KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant, how many variants are kept, µs when it was asked for.
         case .keepResponse:
             Self.stamps + """
                 if is ~= ARGV[1] then return 0 end
                 if is ~= old then redis.call('DEL', KEYS[1]) end
-                local all, times, others = redis.call('HGETALL', KEYS[1]), {}, {}
-                local function drop(id) redis.call('HDEL', KEYS[1], 'h' .. id, 'p' .. id, 'o' .. id, 'v' .. id) end
+                local all, times, asked, same, others = redis.call('HGETALL', KEYS[1]), {}, {}, {}, {}
+                local function drop(id) redis.call('HDEL', KEYS[1], 'h' .. id, 'p' .. id, 'o' .. id, 'v' .. id, 'r' .. id) end
                 for n = 1, #all, 2 do
                   local kind, id = string.sub(all[n], 1, 1), string.sub(all[n], 2)
                   if kind == 'o' then times[id] = tonumber(all[n + 1]) end
-                  if kind == 'v' and id ~= ARGV[3] then
-                    if all[n + 1] == ARGV[6] then drop(id) else table.insert(others, id) end
-                  end
+                  if kind == 'r' then asked[id] = tonumber(all[n + 1]) end
+                  if kind == 'v' and id ~= ARGV[3] then table.insert(all[n + 1] == ARGV[6] and same or others, id) end
+                end
+                local t = redis.call('TIME'); local now = t[1] * 1000000 + t[2]
+                for _, id in ipairs(same) do
+                  local r = asked[id] or 0
+                  if r > tonumber(ARGV[8]) and r <= now then table.insert(others, id) else drop(id) end
                 end
                 table.sort(others, function(a, b) return (times[a] or 0) > (times[b] or 0) end)
                 for n = tonumber(ARGV[7]), #others do drop(others[n]) end
-                local t = redis.call('TIME')
                 redis.call('HSET', KEYS[1], 's', is, 'h' .. ARGV[3], ARGV[4], 'p' .. ARGV[3], ARGV[5],
-                  'v' .. ARGV[3], ARGV[6], 'o' .. ARGV[3], string.format('%.0f', t[1] * 1000000 + t[2]))
+                  'v' .. ARGV[3], ARGV[6], 'o' .. ARGV[3], string.format('%.0f', now), 'r' .. ARGV[3], ARGV[8])
                 prolongAll(ARGV[2], ARGV[5])
                 return 1
                 """

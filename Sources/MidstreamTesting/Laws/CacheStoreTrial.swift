@@ -162,13 +162,15 @@ struct CacheStoreTrial: Sendable {
     }
 
     func isReusableConcurrently() async throws {
+        // One that was asked for later would stay beside another.
+        let start = Date()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<64 {
                 group.addTask {
                     // Some write to the same key.
                     let key = CacheKey(url: "\(Self.url)/\(number % 48)")
                     let text = String(repeating: "\(number) ", count: 1 + number * 100)
-                    try await put(Self.entry(key, text: "\(number)", length: text.utf8.count), text)
+                    try await put(Self.entry(key, text: "\(number)", length: text.utf8.count, at: start), text)
                     for entry in try await store.entries(for: key) {
                         // Another one may have taken its place since.
                         guard let bytes = try? await store.body(of: entry, range: nil).collect() else { continue }
@@ -220,7 +222,9 @@ struct CacheStoreTrial: Sendable {
 
     // MARK: Entries
 
-    private static func entry(_ key: CacheKey, text: String, length: Int, _ language: String? = nil) -> CacheEntry {
+    private static func entry(
+        _ key: CacheKey, text: String, length: Int, _ language: String? = nil, at now: Date = Date()
+    ) -> CacheEntry {
         var request = HTTPRequest(key.url)
         var response = HTTPResponse(
             status: 200, headers: ["X-Law": text, "ETag": "\"\(text)\"", "Cache-Control": "max-age=60"], request: request)
@@ -228,7 +232,7 @@ struct CacheStoreTrial: Sendable {
             request.headers[.acceptLanguage] = language
             response.headers[.vary] = "Accept-Language"
         }
-        return CacheEntry(of: response, to: request, key: key, length: Int64(length))
+        return CacheEntry(of: response, to: request, key: key, length: Int64(length), at: now)
     }
 
     private static func name(_ entry: CacheEntry) -> String { entry.head.fields["X-Law"] ?? "nobody" }
