@@ -142,6 +142,7 @@ extension ResponseCache {
         let status = CacheStatus(forward: .bypass, detail: reason)
         request.record(.cacheOutcome(status, "isn't for the cache: \(reason)"))
         var response = try await next(request)
+        await clear(after: request, response, on: next.clock)
         response.cacheStatus = status
         return response
     }

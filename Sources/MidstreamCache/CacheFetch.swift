@@ -70,6 +70,7 @@ extension ResponseCache {
         _ fetched: FetchedResponse, _ decision: ResponseDecision, _ next: Next
     ) async throws -> SharedFetch.Outcome {
         let (miss, response) = (fetched.miss, fetched.response)
+        await clear(after: miss.request, response, on: miss.clock)
         switch decision {
         case .freshen(let entry):
             response.body.close()

@@ -7,9 +7,6 @@ extension ResponseCache {
     /// Stores a response while it is read, if it may be stored (RFC 9111 §3).
     nonisolated(nonsending) func stored(_ response: FetchedResponse) async -> SharedFetch.Outcome {
         var fetched = response
-        if Invalidation.clearsOrigin(fetched.response) {
-            await forgetAll(origin: fetched.miss.lookup.key.origin, on: fetched.miss.clock)
-        }
         let fields = ResponseFields(fetched.response.headers, at: fetched.responseTime)
         guard let (target, head) = judge(&fetched, fields) else { return SharedFetch.Outcome(response: fetched.response) }
         if let outcome = storedNow(&fetched, target, sharing: head) { return outcome }

@@ -18,10 +18,7 @@ extension ResponseCache {
         if !urls.isEmpty {
             request.note("forgot what was stored for \(urls.map { URLText.redacted($0) }.joined(separator: ", "))")
         }
-        if Invalidation.clearsOrigin(response) {
-            await forgetAll(origin: HTTPOrigin(request.urlText)?.description ?? "", on: clock)
-            request.note("forgot what was stored for the origin, as the server wants")
-        }
+        await clear(after: request, response, on: clock)
         response.cacheStatus = CacheStatus(forward: .method)
         guard isCurrent, sent.holds(forOriginOf: key),
             let miss = await storableMiss(request, response, next.identity(of: request), clock)
@@ -30,6 +27,15 @@ extension ResponseCache {
             miss: miss, response: response, requestTime: requestTime, responseTime: options.now(), permit: permit,
             isForeign: isForeign(response, to: miss, next))
         return await stored(fetched).response
+    }
+
+    /// Forgets all of an origin where it wants that, whatever becomes of the response that says so.
+    nonisolated(nonsending) func clear(
+        after request: HTTPRequest, _ response: HTTPResponse, on clock: any Clock<Duration>
+    ) async {
+        guard Invalidation.clearsOrigin(response) else { return }
+        await forgetAll(origin: HTTPOrigin(request.urlText)?.description ?? "", on: clock)
+        request.note("forgot what was stored for the origin, as the server wants")
     }
 
     /// The miss of a `GET` as whose response that to a `POST` is stored, if `Content-Location` names its URL (RFC 9110 §9.3.3).
@@ -50,6 +56,7 @@ extension ResponseCache {
     func sendHead(_ miss: CacheMiss, _ next: Next) async throws -> HTTPResponse {
         let requestTime = options.now()
         var response = try await next(miss.request)
+        await clear(after: miss.request, response, on: miss.clock)
         response.cacheStatus = CacheStatus(forward: miss.reason.forward)
         guard response.status == .ok, miss.lookup.isOwn, let entry = miss.lookup.match, entry.head.status == .ok,
             !isForeign(response, to: miss, next)

@@ -80,6 +80,34 @@ struct RemovalTests {
         #expect(try await bench.get().isHit == !isRemoved)
     }
 
+    @Test(
+        "an answer that wants its origin forgotten is heeded, whatever it is",
+        arguments: ["200", "no-store", "HEAD", "304", "503"])
+    func clearing(by kind: String) async throws {
+        let clears = Locked(false)
+        let bench = CacheBench { request in
+            let isOut = request.urlText.hasSuffix("out")
+            let control = isOut ? "max-age=10, stale-if-error=600" : "max-age=600"
+            var headers: HTTPHeaders = ["Cache-Control": control, "ETag": "\"a\""]
+            var status: HTTPStatus = 200
+            if isOut, clears.withLock({ $0 }) {
+                headers["Clear-Site-Data"] = "\"cache\""
+                if kind == "503" { status = 503 }
+                if kind == "304", request.headers["If-None-Match"] != nil { status = 304 }
+            }
+            return HTTPResponse(status: status, headers: headers, request: request)
+        }
+        for url in ["http://a.test/1", "http://b.test/1", "http://a.test/out"] { _ = try await bench.get(url) }
+        bench.clock.advance(20)
+        clears.withLock { $0 = true }
+        _ = try await bench.get("http://a.test/out") { request in
+            if kind == "HEAD" { request.method = .head }
+            if kind == "no-store" { request.cache = .noStore }
+        }
+        #expect(try await !bench.get("http://a.test/1").isHit)
+        #expect(try await bench.get("http://b.test/1").isHit)
+    }
+
     @Test("another cache of the store removes what was stored for several URLs that are the same", arguments: ["remove", "PUT"])
     func sameURLsOfAnother(by remover: String) async throws {
         let store = MemoryCacheStore()
