@@ -203,6 +203,36 @@
             #expect(sends.withLock { $0 } == 41)
         }
 
+        @Test("doesn't answer with what is removed while the server is waited for", arguments: [false, true])
+        func removedMeanwhile(byAnother: Bool) async throws {
+            let server = try await RedisServer()
+            let (fleet, other) = (try server.fleet(), try server.fleet())
+            let (gate, isFirst) = (Gate(), Locked(true))
+            let stub = StubTransport { request in
+                let isStored = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                if !isStored { await gate.wait() }
+                return HTTPResponse(
+                    status: isStored ? 200 : 503, headers: isStored ? ["Cache-Control": "max-age=0, stale-if-error=600"] : [:],
+                    body: .bytes([1]), request: request)
+            }
+            var configuration = HTTPClient.Configuration()
+            configuration.validators = []
+            let cache = CacheInterceptor(.shared, store: fleet.cache())
+            let client = testClient(configuration: configuration, transport: stub) { cache }
+            let request = HTTPRequest("https://h.test/a")
+            _ = try await client.send(request)
+            let waiting = Task { try await client.send(request).status }
+            await gate.reached()
+            let before = fleet.core.removals
+            if byAnother { try await other.cache().removeAll(origin: nil) } else { await cache.removeAll() }
+            await eventually { fleet.core.removals > before }
+            gate.open()
+            #expect(try await waiting.value == 503)
+        }
+
         @Test("keeps what was asked for later beside what has come after it")
         func lateEnd() async throws {
             let server = try await RedisServer()

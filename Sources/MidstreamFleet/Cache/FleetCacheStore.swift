@@ -18,8 +18,8 @@ struct FleetCacheStore: CacheStore {
     let core: FleetCore
     let maximumBody: Int
     let removals = CacheRemovals()
-    /// Where the bytes are of entries that were found lately.
-    private let pieces = Locked<[UInt64: [StoredResponse.Piece]]>([:])
+    /// Where the bytes are of entries that were found lately, while no more than so many removals were known of.
+    private let places = Locked<(removals: Int, pieces: [UInt64: [StoredResponse.Piece]])>((0, [:]))
 
     /// An entry of the store, and where its bytes are.
     typealias Found = (entry: CacheEntry, pieces: [StoredResponse.Piece])
@@ -40,7 +40,7 @@ struct FleetCacheStore: CacheStore {
     ///
     /// - Parameter life: How long another one is kept that is about to come; nil: none is.
     func found(_ key: CacheKey, toKeep life: Duration? = nil) async throws -> (entries: [Found], stamps: [String]) {
-        let keys = core.names.responses(key)
+        let (keys, removals) = (core.names.responses(key), core.removals)
         core.near.note(key, keys)
         let found = try await core.store.responses(keys, toKeep: life).get()
         let entries = found.all.compactMap { response -> Found? in
@@ -49,18 +49,21 @@ struct FleetCacheStore: CacheStore {
             else { return nil }
             return (entry.holding(response.pieces), response.pieces)
         }
-        pieces.withLock { pieces in
-            if pieces.count > 10_000 { pieces = [:] }
-            for (entry, found) in entries { pieces[entry.id] = found }
+        places.withLock { places in
+            if places.removals != removals || places.pieces.count > 10_000 { places = (removals, [:]) }
+            for (entry, found) in entries { places.pieces[entry.id] = found }
         }
         return (entries, found.stamps)
     }
 
     func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
         guard let range = range ?? entry.length.map({ 0..<$0 }) else { throw Unavailable() }
-        var all = pieces.withLock { $0[entry.id] }
-        if all == nil { all = try await found(entry.key).entries.first { $0.entry.id == entry.id }?.pieces }
-        let wanted = (all ?? []).filter { $0.offset < range.upperBound && range.lowerBound < $0.offset + $0.length }
+        let removals = core.removals
+        var known = places.withLock { $0.removals == removals ? $0.pieces[entry.id] : nil }
+        // Pieces stay where they are when the entry is removed.
+        if known == nil { known = try await found(entry.key).entries.first { $0.entry.id == entry.id }?.pieces }
+        guard let all = known else { throw Unavailable() }
+        let wanted = all.filter { $0.offset < range.upperBound && range.lowerBound < $0.offset + $0.length }
             .sorted { $0.offset < $1.offset }
         let contents = try await core.store.pieces(wanted.map(\.name)).get()
         var bytes: [UInt8] = []
@@ -91,12 +94,12 @@ struct FleetCacheStore: CacheStore {
 
     func remove(_ key: CacheKey) async throws {
         removals.remove(key.url)
-        try await core.store.remove(core.names.url(key.url)).get()
+        try await core.remove(core.names.url(key.url))
     }
 
     func removeAll(origin: String?) async throws {
         removals.removeAll(origin: origin)
-        try await core.store.remove(origin.map(core.names.origin) ?? core.names.everything).get()
+        try await core.remove(origin.map(core.names.origin) ?? core.names.everything)
     }
 }
 

@@ -14,6 +14,7 @@ final class FleetCore: Sendable {
         /// How much news there has been.
         var heard = 0
         var tokens: [WeakToken] = []
+        var removals = 0
     }
 
     private struct WeakToken { weak var token: SharedToken? }
@@ -66,6 +67,17 @@ final class FleetCore: Sendable {
         return token
     }
 
+    /// Of how many removals this member knows, its own ones and what may have been one included.
+    var removals: Int { state.withLock { $0.removals } }
+
+    private func noteRemoval() { state.withLock { $0.removals += 1 } }
+
+    /// Removes what is valid by a stamp.
+    func remove(_ stamp: String) async throws {
+        defer { noteRemoval() }
+        try await store.remove(stamp).get()
+    }
+
     var newsHeard: Int { state.withLock { $0.heard } }
 
     /// Waits until a member has done something to a token, for so long at most; not at all if there has been any news since `heard`.
@@ -108,6 +120,7 @@ extension FleetCore: RedisListener {
     func hear(_ channel: String, _ content: [String]?) {
         // Its own removals come back to the member as well. What it fetches meanwhile isn't stored then, which costs another request at most.
         near.forget(content)
+        if content?.contains(where: names.isStamp) != false { noteRemoval() }
         guard channel == names.news else {
             // A server that was emptied has forgotten the tokens, too.
             if content == nil { offerTokens() }
@@ -129,6 +142,7 @@ extension FleetCore: RedisListener {
         } else {
             // What happens now isn't heard of.
             near.forget(nil)
+            noteRemoval()
         }
         changes.send(fleetState)
     }

@@ -28,6 +28,8 @@ struct FleetNames: Sendable {
     var everything: String { prefix + "a:v1" }
     func origin(_ origin: String) -> String { prefix + "o:\(hashing.text(of: [origin]).prefix(32)):v1" }
     func url(_ url: String) -> String { prefix + "u:\(hashing.text(of: [url]).prefix(32)):v1" }
+    /// Whether a name is that of what is removed.
+    func isStamp(_ name: String) -> Bool { ["a:", "o:", "u:"].contains { name.hasPrefix(prefix + $0) } }
     func piece(_ number: UInt64, _ place: Int64) -> String { prefix + "b:\(String(number, radix: 16)):\(place):v1" }
 
     func variant(_ values: [String]) -> String { String(hashing.text(of: values).prefix(32)) }
