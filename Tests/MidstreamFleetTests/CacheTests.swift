@@ -233,6 +233,25 @@
             #expect(try await waiting.value == 503)
         }
 
+        @Test("is told of a removal that it couldn't take as soon as it can", arguments: [false, true])
+        func owedRemoval(ofAll: Bool) async throws {
+            let server = try await RedisServer()
+            let (here, there) = (try server.fleet().cache(), try server.fleet().cache())
+            let (key, request) = (CacheKey(url: "https://h.test/a"), HTTPRequest("https://h.test/a"))
+            let response = HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=600"], request: request)
+            let entry = CacheEntry(of: response, to: request, key: key, length: 1)
+            let writer = try await here.writer(for: entry, at: 0)
+            try await writer.write([1])
+            #expect(try await writer.commit(entry.adding(0..<1)) { true })
+            #expect(try await there.entries(for: key).count == 1)
+            try await server.command(["REPLICAOF", "127.0.0.1", "1"])
+            await #expect(throws: (any Error).self) {
+                if ofAll { try await here.removeAll(origin: nil) } else { try await here.remove(key) }
+            }
+            try await server.command(["REPLICAOF", "NO", "ONE"])
+            await eventually { (try? await there.entries(for: key))?.isEmpty == true }
+        }
+
         @Test("keeps what was asked for later beside what has come after it")
         func lateEnd() async throws {
             let server = try await RedisServer()

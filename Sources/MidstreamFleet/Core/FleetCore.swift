@@ -15,7 +15,13 @@ final class FleetCore: Sendable {
         var heard = 0
         var tokens: [WeakToken] = []
         var removals = 0
+        /// The stamps of removals that the store hasn't taken.
+        var owed: Set<String> = []
+        /// Whether a task is telling it.
+        var isPaying = false
     }
+
+    private static let mostOwed = 10_000
 
     private struct WeakToken { weak var token: SharedToken? }
 
@@ -72,10 +78,39 @@ final class FleetCore: Sendable {
 
     private func noteRemoval() { state.withLock { $0.removals += 1 } }
 
-    /// Removes what is valid by a stamp.
+    /// Removes what is valid by a stamp. A store that can't take that now is told as soon as it can, since no other member would hear of it.
     func remove(_ stamp: String) async throws {
         defer { noteRemoval() }
-        try await store.remove(stamp).get()
+        let answer = await store.remove(stamp)
+        if case .failure = answer { owe(stamp) }
+        try answer.get()
+    }
+
+    private func owe(_ stamp: String) {
+        let isFirst = state.withLock { state in
+            state.owed.insert(stamp)
+            if state.owed.count > Self.mostOwed { state.owed = [names.everything] }
+            defer { state.isPaying = true }
+            return !state.isPaying
+        }
+        guard isFirst else { return }
+        _ = CallersExecutor().startDetached { [weak self, timer = stopwatch.timer] in
+            while await self?.isPaid() == false { try? await timer.sleep(for: SharedToken.offerPause) }
+        }
+    }
+
+    /// Whether the store has been told of all that it is owed, or will never be asked again.
+    private func isPaid() async -> Bool {
+        // One that fails again meanwhile is owed anew.
+        while let stamp = state.withLock({ $0.owed.popFirst() }) {
+            guard case .failure = await store.remove(stamp) else { continue }
+            state.withLock { _ = $0.owed.insert(stamp) }
+            break
+        }
+        return state.withLock { state in
+            state.isPaying = state.isOpen && !state.owed.isEmpty
+            return !state.isPaying
+        }
     }
 
     var newsHeard: Int { state.withLock { $0.heard } }
