@@ -44,9 +44,12 @@ struct CacheFolder: Sendable {
         for suffix in ["", "-wal", "-shm"] { rename(database + suffix, database + suffix + ".damaged") }
     }
 
-    /// Removes the files of bodies that belong to nothing and haven't changed for some seconds. Foreign files stay.
-    func sweep(now: Date, olderThan seconds: Double, belongs: (UInt64) -> Bool) {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: bodies)) ?? [] {
+    /// The names of what is among the bodies.
+    var bodyNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: bodies)) ?? [] }
+
+    /// Removes those of these files of bodies that belong to nothing and haven't changed for some seconds. Foreign files stay.
+    func sweep(_ names: some Sequence<String>, now: Date, olderThan seconds: Double, belongs: (UInt64) -> Bool) {
+        for name in names {
             let path = "\(bodies)/\(name)"
             guard UInt64(name.hasSuffix(".part") ? String(name.dropLast(5)) : name, radix: 16) != nil,
                 let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date,

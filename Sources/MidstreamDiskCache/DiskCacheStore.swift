@@ -203,7 +203,18 @@ public final class DiskCacheStore: CacheStore {
         state.nextTry = now + 1
         let table = try Self.open(folder, now)
         state.table = table
+        // Whoever asks first doesn't wait for that.
+        queue.async { [weak self, folder] in self?.sweep(folder.bodyNames[...]) }
         return table
+    }
+
+    /// Removes bodies that nothing belongs to: some, and the rest behind queries that wait.
+    private func sweep(_ names: ArraySlice<String>) {
+        guard !names.isEmpty else { return }
+        state.withLock { state in
+            if let table = state.table, table.isCurrent { table.sweep(names.prefix(100), now: Date()) }
+        }
+        queue.async { [weak self] in self?.sweep(names.dropFirst(100)) }
     }
 
     private static func open(_ folder: CacheFolder, _ now: Date) throws -> EntryTable {

@@ -34,7 +34,7 @@ final class EntryTable {
     private var lastURL: (text: String, hash: Database.Value)?
     private var lastOrigin: (text: String, hash: Database.Value)?
 
-    /// Opens the tables, makes them where there are none, and removes what nothing belongs to.
+    /// Opens the tables, and makes them where there are none. Those of another version are removed, and all bodies with them.
     init(_ folder: CacheFolder, now: Date) throws {
         try folder.prepare()
         self.folder = folder
@@ -51,7 +51,12 @@ final class EntryTable {
         self.salt = salt
         fingerprint = Fingerprint(salt: salt)
         anybody = Self.hash("owner", "", fingerprint)
-        folder.sweep(now: now, olderThan: wasOther ? 0 : 3600) { id in
+        if wasOther { sweep(folder.bodyNames, now: now, olderThan: 0) }
+    }
+
+    /// Removes those of these bodies that nothing belongs to, unless somebody may just be writing them.
+    func sweep(_ names: some Sequence<String>, now: Date, olderThan seconds: Double = 3600) {
+        folder.sweep(names, now: now, olderThan: seconds) { id in
             (try? database.run("SELECT 1 FROM entries WHERE id = ?", .integer(Int64(bitPattern: id))))?.isEmpty != true
         }
     }
