@@ -79,7 +79,8 @@ public final class URLSessionTransport: HTTPTransport {
         #endif
     }()
 
-    /// The client certificate's; without one `.nobody`.
+    /// Of the client certificate and of the further headers of the configuration, any of which may be a credential, but for `Accept`,
+    /// `Accept-Encoding`, `Accept-Language` and `User-Agent`; `.nobody` where there are none.
     public let identity: RequestIdentity
     private let session: Session
     /// Why nothing can be sent.
@@ -143,7 +144,7 @@ public final class URLSessionTransport: HTTPTransport {
         #endif
         self.assumesHTTP3Capable = assumesHTTP3Capable
         self.problem = problem
-        identity = tls.identity
+        identity = Self.identity(own, tls)
         session = Session(own, delegate: delegate)
         limits = BodyLimits(memory: max(1, bufferLimit), spool: max(0, spoolLimit))
     }
@@ -155,6 +156,15 @@ public final class URLSessionTransport: HTTPTransport {
         #else
             configuration.identifier != nil
         #endif
+    }
+
+    /// Whose requests are by what the session tells servers beside them.
+    private static func identity(_ configuration: URLSessionConfiguration, _ tls: TLSConfiguration) -> RequestIdentity {
+        let ofNobody = ["accept:", "accept-encoding:", "accept-language:", "user-agent:"]
+        var parts = (configuration.httpAdditionalHeaders ?? [:]).map { "\("\($0.key)".lowercased()): \($0.value)" }
+            .filter { field in !ofNobody.contains { field.hasPrefix($0) } }.sorted()
+        if case .user(let certificate) = tls.identity { parts.insert(certificate, at: 0) }
+        return parts.isEmpty ? .nobody : .user(parts.joined(separator: "\n"))
     }
 
     /// Lets responses that are still arriving come to their end.

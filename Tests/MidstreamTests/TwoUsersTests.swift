@@ -7,6 +7,10 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// Answers each request with the name of the user whose credential it carries, fresh for ten minutes.
 private let server = StubTransport { request in
     let seen = "\(request.urlText) \(request.headers.map { "\($0.name) \($0.value)" })"
@@ -162,6 +166,24 @@ struct TwoUsersTests {
             for (user, client, _) in clients {
                 #expect(text(of: try await client.send(HTTPRequest("/me"))) == user)
             }
+        }
+    }
+
+    @Test("get their own answers where a session adds their credentials", arguments: ["Authorization", "X-Mine"])
+    func sessions(field: String) async throws {
+        let echo = try MockServer()
+        defer { echo.shutdown() }
+        echo.respond { request in
+            let user = request.headers[HTTPHeaders.Name(field)] ?? "nobody"
+            return MockServer.Response(headers: [.cacheControl: "max-age=600"], body: .text(user))
+        }
+        let cache = CacheInterceptor()
+        for user in ["alice", "bob"] {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = [field: user]
+            let client = testClient(baseURL: echo.url(), transport: urlSessionTransport(configuration: configuration)) { cache }
+            #expect(text(of: try await client.send(HTTPRequest("/me"))) == user)
+            #expect(try await client.send(HTTPRequest("/me")).isFromCache)
         }
     }
 
