@@ -14,7 +14,7 @@ public import MidstreamTransport
 /// and password in a URL are left out. Encoded bodies (gzip, deflate, br; on Linux zstd too) arrive decoded, and
 /// `Content-Encoding` and `Content-Length` are then taken out of the head. When the reader of a streamed
 /// response is behind, its task is suspended on Apple's platforms, after which the session may still deliver some; on Linux the rest
-/// waits in a file. Proxies, TLS versions and the number of connections for each
+/// waits in a file. Proxies, the oldest TLS version above 1.2 and the number of connections for each
 /// host (six, when nothing else is said) are the configuration's.
 ///
 /// Proxy and connection settings, protocol classes and further headers come from the `URLSessionConfiguration`.
@@ -93,9 +93,9 @@ public final class URLSessionTransport: HTTPTransport {
     /// - Parameters:
     ///   - configuration: Copied; an ephemeral one by default. Its cookies, cache, credential storage and timeouts are
     ///     replaced: the client ends what takes too long, by cancelling.
-    ///   - tls: How servers prove who they are, and how the client does; by default as the system has it. Of the two oldest versions of
-    ///     TLS, this one's and the configuration's, the newer counts. What can't be carried out makes each request fail with
-    ///     ``HTTPError/Code/tls`` or ``HTTPError/Code/unsupported``.
+    ///   - tls: How servers prove who they are, and how the client does; by default as the system has it, with TLS 1.2 or newer. Of the two
+    ///     oldest versions of TLS, this one's and the configuration's, the newer counts. What can't be carried out makes each request fail
+    ///     with ``HTTPError/Code/tls`` or ``HTTPError/Code/unsupported``.
     ///   - assumesHTTP3Capable: Whether servers are asked by HTTP/3 (RFC 9114) first, as `URLRequest.assumesHTTP3Capable` has it: the system
     ///     falls back to HTTP/2. Without it the system speaks HTTP/3 to servers that have offered it. On Linux, where URLSession has no
     ///     HTTP/3, each request fails with ``HTTPError/Code/unsupported``. False by default.
@@ -127,7 +127,7 @@ public final class URLSessionTransport: HTTPTransport {
             var trust: SessionTrust?
             do { trust = try SessionTrust(tls) } catch { problem = problem ?? error as? HTTPError }
             delegate = SessionDelegate(trust: trust)
-            if tls.minimumVersion == .tls1_3 { own.tlsMinimumSupportedProtocolVersion = .TLSv13 }
+            own.raiseVersion(to: tls.minimumVersion)
         #else
             delegate = SessionDelegate()
             if !tls.isDefault {

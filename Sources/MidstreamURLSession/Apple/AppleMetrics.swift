@@ -29,8 +29,7 @@
                 switch transaction.negotiatedTLSProtocolVersion {
                 case .TLSv12: "TLSv1.2"
                 case .TLSv13: "TLSv1.3"
-                case nil: nil
-                case let older?: older.rawValue == 0x0301 ? "TLSv1.0" : older.rawValue == 0x0302 ? "TLSv1.1" : nil
+                default: nil
                 }
         }
     }

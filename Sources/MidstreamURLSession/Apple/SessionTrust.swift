@@ -124,4 +124,12 @@
 
         private static func problem(_ message: String) -> HTTPError { HTTPError(.tls, message, phase: .notSent) }
     }
+
+    extension URLSessionConfiguration {
+        /// Has it accept no older version of TLS than that.
+        func raiseVersion(to version: TLSConfiguration.Version) {
+            let oldest: tls_protocol_version_t = version == .tls1_3 ? .TLSv13 : .TLSv12
+            if tlsMinimumSupportedProtocolVersion.rawValue < oldest.rawValue { tlsMinimumSupportedProtocolVersion = oldest }
+        }
+    }
 #endif
