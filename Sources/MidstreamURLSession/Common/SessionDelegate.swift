@@ -75,18 +75,26 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            switch trust?.answer(challenge) {
-            case nil, .byDefault: completionHandler(.performDefaultHandling, nil)
-            case .credential(let credential): completionHandler(.useCredential, credential)
-            case .refusal(let reason):
-                // First, since the session's own error would say that the task was cancelled.
-                if let exchange = exchange(of: task) {
-                    exchange.giveUp(HTTPError(.tls, reason, request: exchange.request, phase: .notSent))
+            guard let trust else { return completionHandler(.performDefaultHandling, nil) }
+            // A check may look for certificates on the network, while all exchanges of the session would wait for its queue.
+            DispatchQueue.global().async {
+                switch trust.answer(challenge) {
+                case .byDefault: completionHandler(.performDefaultHandling, nil)
+                case .credential(let credential): completionHandler(.useCredential, credential)
+                case .refusal(let reason):
+                    // First, since the session's own error would say that the task was cancelled.
+                    self.refuse(task, reason)
+                    completionHandler(.cancelAuthenticationChallenge, nil)
                 }
-                if let socket = sockets.withLock({ $0[task.taskIdentifier] }) {
-                    socket.giveUp(HTTPError(.tls, reason, request: socket.request, phase: .notSent))
-                }
-                completionHandler(.cancelAuthenticationChallenge, nil)
+            }
+        }
+
+        private func refuse(_ task: URLSessionTask, _ reason: String) {
+            if let exchange = exchange(of: task) {
+                exchange.giveUp(HTTPError(.tls, reason, request: exchange.request, phase: .notSent))
+            }
+            if let socket = sockets.withLock({ $0[task.taskIdentifier] }) {
+                socket.giveUp(HTTPError(.tls, reason, request: socket.request, phase: .notSent))
             }
         }
 
