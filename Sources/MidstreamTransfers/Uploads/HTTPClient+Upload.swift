@@ -10,12 +10,23 @@ extension HTTPClient {
     /// See ``upload(_:by:protocol:resumes:partSize:meter:)``.
     @discardableResult
     public func upload(
-        _ content: UploadContent, to url: String, headers: HTTPHeaders = [:], protocol: UploadProtocol = .resumable,
+        _ content: UploadContent, to url: RequestURL, headers: HTTPHeaders = [:], protocol: UploadProtocol = .resumable,
         resumes: Int = 5,
         partSize: Int64? = nil, meter: TransferMeter? = nil
     ) async throws -> HTTPResponse {
         try await upload(
             content, by: HTTPRequest(.post, url, headers: headers), protocol: `protocol`, resumes: resumes, partSize: partSize,
+            meter: meter)
+    }
+
+    /// Uploads something to a URL that isn't written out here.
+    @_disfavoredOverload @discardableResult
+    public func upload(
+        _ content: UploadContent, to url: some RequestURLConvertible, headers: HTTPHeaders = [:],
+        protocol: UploadProtocol = .resumable, resumes: Int = 5, partSize: Int64? = nil, meter: TransferMeter? = nil
+    ) async throws -> HTTPResponse {
+        try await upload(
+            content, to: url.requestURL, headers: headers, protocol: `protocol`, resumes: resumes, partSize: partSize,
             meter: meter)
     }
 
