@@ -137,4 +137,13 @@ struct RepetitionTests {
         #expect(error?.code == .retriesExhausted && error?.isTransient == true)
         #expect(stub.requests.count == 4)
     }
+
+    @Test("a failure that holds for good is neither retried nor asked again, as when the transport is closed")
+    func forGood() async throws {
+        let stub = StubTransport { throw HTTPError(.connection, request: $0, phase: .notSent).forGood }
+        let error = await failure { try await HTTPClient.stubbed(stub).get("a").retries(1).askAgain(1).result() } as? HTTPError
+        #expect(error?.code == .connection && error?.isTransient == false)
+        #expect(stub.requests.count == 1)
+        #expect(HTTPError(.retriesExhausted, underlying: error, phase: .notSent).isTransient == false)
+    }
 }
