@@ -16,8 +16,8 @@
     /// themselves (``TransportConfiguration/usesCallersThreads``). The transport's thread takes over when another request is sent, or an answer
     /// takes longer than some milliseconds.
     ///
-    /// Over HTTP/2 and HTTP/3, requests whose body is streamed or larger than 64 KiB share no connection at a time, since libcurl may then
-    /// damage the responses beside them. They have a thread and connections besides the others'.
+    /// Over HTTP/2 and HTTP/3, requests whose body is streamed, a file, or larger than 64 KiB share no connection at a time, since libcurl may
+    /// then damage the responses beside them. They have a thread and connections besides the others'.
     ///
     /// A request may be sent from any task; cancelling that task, or the one that reads a streamed body, gives up the exchange.
     /// A streamed body that is released unread is given up, too. At most 256 KiB of it wait in memory for its reader.

@@ -2,13 +2,14 @@ public import MidstreamCore
 
 /// TLS settings: how servers and the client authenticate.
 ///
-/// By default the system's authorities are trusted, and TLS 1.2 or newer is spoken. libcurl can do all of it. URLSession can on Apple's
-/// platforms, but for a client certificate as PEM; on Linux it can do nothing of it. A transport that lacks a setting makes every
-/// request fail with ``HTTPError/Code/tls`` or ``HTTPError/Code/unsupported``.
+/// By default the system's authorities are trusted, and TLS 1.2 or newer is spoken. `WireTransport` can do all of it. libcurl can't write key
+/// logs or reload certificates; nor can URLSession on Apple's platforms, and of client certificates it takes PKCS #12 alone. On Linux
+/// URLSession can do nothing of it. A transport that lacks a setting makes every request fail with ``HTTPError/Code/tls`` or
+/// ``HTTPError/Code/unsupported``.
 public struct TLSConfiguration: Sendable {
     /// Certificates of authorities to trust, as PEM.
     public enum Authorities: Sendable, Hashable {
-        /// A file, read when the transport is made.
+        /// A file, read with the first request; by URLSession when the transport is made.
         case file(String)
         /// The text itself.
         case pem([UInt8])
@@ -39,7 +40,8 @@ public struct TLSConfiguration: Sendable {
         /// The password of the key; nil for an unencrypted one. In no description.
         public var password: String?
 
-        /// Takes the paths of PEM files (RFC 7468), which libcurl reads for each new connection. URLSession can't use them.
+        /// Takes the paths of PEM files (RFC 7468), which libcurl reads for each new connection, and the wire with the first
+        /// request, unless it is ``reloading(_:every:onFailure:)``. URLSession can't use them.
         public init(certificate: String, key: String, password: String? = nil) {
             format = .pem
             self.certificate = certificate
@@ -47,8 +49,8 @@ public struct TLSConfiguration: Sendable {
             self.password = password
         }
 
-        /// Takes the path of a PKCS #12 file; libcurl reads it for each new connection, URLSession when the transport is made. macOS keeps
-        /// its contents in the user's keychain.
+        /// Takes the path of a PKCS #12 file, which libcurl and the wire read as they do PEM, URLSession when the transport is made. macOS
+        /// keeps its contents in the user's keychain.
         public init(pkcs12 path: String, password: String?) {
             format = .pkcs12
             certificate = path

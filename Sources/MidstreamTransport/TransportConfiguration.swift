@@ -42,8 +42,8 @@ internal import MidstreamCore
         /// A stalled body is noticed within a sixteenth more than this.
         public var idleTimeout: Duration?
         /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
-        /// they came. 256 by default, nil: no limit. Those of large or streamed bodies over HTTP/2 are counted separately, here
-        /// and in ``maximumConnections``. A proxy is the host of all requests that it forwards.
+        /// they came. 256 by default, nil: no limit. With libcurl those of large or streamed bodies over HTTP/2 are counted separately,
+        /// here and in ``maximumConnections``. A proxy is the host of all requests that it forwards.
         public var maximumConnectionsPerHost: Int?
         /// How many connections may stand at a time in all; further requests wait. Over HTTP/2 a host counts as one, and gets
         /// further connections only while there is room; other hosts that begin then may exceed the limit by these. Nil, no
@@ -60,7 +60,7 @@ internal import MidstreamCore
         /// How many threads move bytes, 64 at most; 1 by default, which suffices for tens of thousands of requests a second. More
         /// pay when the callers' tasks run on them, too (``HTTPClient/executor``). Each thread has its own connections:
         /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them, and there are no more threads than connections. A
-        /// request goes to the thread that has the fewest.
+        /// request goes to the thread that its task runs on, if it is one of these and nothing waits there, else to the one with the fewest.
         public var eventLoops: Int
         /// Whether callers' threads may move the bytes of their requests; true by default. They do when requests are sent one after the other
         /// and answered within a millisecond, which saves two switches between threads for each. A thread of Swift's pool is held for up to

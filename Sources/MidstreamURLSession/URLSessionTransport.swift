@@ -39,7 +39,7 @@ public import MidstreamTransport
 /// - A WebSocket (RFC 6455) is the system's: without compression, and a message that is sent in chunks is kept until its last one. The body of a
 ///   refused upgrade isn't told. A request with any other `Upgrade` fails with ``HTTPError/Code/unsupported``, and on Linux each does.
 ///
-/// Linux (swift-corelibs-foundation): **don't use it with servers that you don't trust**, for which there is the libcurl transport.
+/// Linux (swift-corelibs-foundation): **don't use it with servers that you don't trust**, for which there are the wire and libcurl.
 /// Nothing here can prevent the following.
 /// - Some responses **end the process**: a chunked one with trailers, one whose connection is closed within the head, and one with
 ///   `Content-Length: 9223372036854775807`.

@@ -4,7 +4,7 @@ import MidstreamTesting
 import Testing
 
 #if os(Linux)
-    import MidstreamCurl
+    import MidstreamWire
 #endif
 
 @Suite("Configuration.md")
@@ -74,7 +74,7 @@ struct ConfigurationExamples {
     #if os(Linux)
         @Test("A transport")
         func transport() {
-            let transport = CurlTransport(configuration: .init(connectTimeout: .seconds(5), maximumConnectionsPerHost: 20))
+            let transport = WireTransport(configuration: .init(connectTimeout: .seconds(5), maximumConnectionsPerHost: 20))
             #expect(transport.configuration.maximumConnectionsPerHost == 20 && transport.configuration.eventLoops == 1)
         }
 
