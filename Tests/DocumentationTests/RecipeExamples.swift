@@ -8,7 +8,7 @@ import MidstreamURLSession
 import Testing
 
 #if os(Linux)
-    import MidstreamCurl
+    import MidstreamWire
 #endif
 
 @Suite("Recipes.md", .timeLimit(.minutes(1)))
@@ -182,7 +182,7 @@ struct RecipeExamples {
             defer { server.shutdown() }
             server.enqueue(.init(body: "by the proxy"))
             let proxy = "http://127.0.0.1:\(server.port)"
-            let transport = CurlTransport(configuration: .init(proxy: .http(proxy, noProxy: ["localhost", "example.internal"])))
+            let transport = WireTransport(configuration: .init(proxy: .http(proxy, noProxy: ["localhost", "example.internal"])))
             let client = HTTPClient(baseURL: "http://api.example.com", transport: transport)
             defer { transport.close() }
             #expect(try await client.get("users").string() == "by the proxy")
@@ -194,7 +194,7 @@ struct RecipeExamples {
             let environment = ProcessInfo.processInfo.environment
             let path = environment["MIDSTREAM_CA"] ?? "/no/authority.pem"
             let address = environment["MIDSTREAM_NGINX_HTTPS"] ?? "https://localhost"
-            let transport = CurlTransport(configuration: .init(tls: .init(authorities: .file(path))))
+            let transport = WireTransport(configuration: .init(tls: .init(authorities: .file(path))))
             let client = HTTPClient(baseURL: address, transport: transport)
             defer { transport.close() }
             do {
