@@ -1,13 +1,15 @@
 /// A quota that several processes share, by a counter that each of them can reach.
 ///
 /// ```swift
-/// struct SharedCounter: Quota {
+/// struct SharedQuota: Quota {
+///     let store: TokenStore
+///
 ///     func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision {
 ///         let wait = try await store.takeToken(of: key)
 ///         return wait > longest ? .refuses(wait: wait) : .sends(after: wait)
 ///     }
 /// }
-/// let client = HTTPClient(baseURL: "https://api.example.com") { RateLimit(quota: SharedCounter()) }
+/// let client = HTTPClient(baseURL: "https://api.example.com") { RateLimit(quota: SharedQuota(store: store)) }
 /// ```
 ///
 /// A ``RateLimit`` calls it once for each exchange, in the request's task and from any number of tasks at once.

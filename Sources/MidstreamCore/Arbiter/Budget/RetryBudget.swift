@@ -1,4 +1,4 @@
-/// How many of a client's requests may be retries, so that a server that fails isn't hit harder for failing.
+/// What a client's retries may cost, so that a server that fails isn't hit harder for failing.
 ///
 /// Within each window retries may cost at most a share of the calls, and a reserve that serves clients with little traffic. After a
 /// 429 or a 503, by which a server says that it has too much to do and is well otherwise, a retry costs 1; after any other failure
