@@ -53,7 +53,8 @@ extension HTTPClient {
         /// Whether what happens to each request is recorded, so that responses and errors carry a trace; true by default. Costs
         /// a fifth of a microsecond per interceptor.
         public var recordsTrace: Bool
-        /// Who reads the record of each call; nobody by default. Without observers nothing is recorded.
+        /// Who reads the record of each call; nobody by default. Without observers and ``keepsCapsules`` no records are made; traces don't
+        /// depend on it.
         public var observers: [any CallObserver]
         /// What is withheld where records of calls, traces and explanations are shown, beside what always is.
         public var redaction: Redaction

@@ -30,7 +30,7 @@ extension HTTPClient {
     /// A `DELETE`.
     public func delete(_ url: RequestURL, body: HTTPBody = .empty) -> DataTask { task(.delete, url, body: body) }
 
-    /// A `OPTIONS`.
+    /// An `OPTIONS`.
     public func options(_ url: RequestURL) -> DataTask { task(.options, url) }
 }
 
@@ -92,7 +92,7 @@ extension HTTPClient {
         task(.delete, url.requestURL, body: body)
     }
 
-    /// A `OPTIONS`.
+    /// An `OPTIONS`.
     @_disfavoredOverload
     public func options(_ url: some RequestURLConvertible) -> DataTask { task(.options, url.requestURL) }
 }

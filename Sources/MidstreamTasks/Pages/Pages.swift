@@ -17,7 +17,7 @@ extension DataTask {
     ///
     /// - Parameters:
     ///   - pagination: How one page leads to the next.
-    ///   - limit: The most pages that are requested; 1000 by default.
+    ///   - limit: The most pages that are requested; 1,000 by default. Where there are more, the sequence ends without an error all the same.
     public func pages(_ pagination: Pagination, limit: Int = 1_000) -> ElementSequence<HTTPResponse> {
         ElementSequence(PageSequence(task: self, pagination: pagination, limit: limit))
     }
