@@ -119,7 +119,7 @@ struct PipelineExamples {
         #expect(spans.first?.name == "RequestName")
     }
 
-    /// Answers by itself: nothing further in hears of the request.
+    /// Answers by itself: interceptors further in don't see the request.
     struct Offline: HTTPInterceptor {
         let stage = InterceptorStage.call
         let isOffline: @Sendable () -> Bool
