@@ -30,12 +30,16 @@
 
         /// How the transport was configured.
         public let configuration: Configuration
-        private let loops: LazyLoops<CurlLoops>
+        private let loops: LazyLoops<CurlLoop>
 
         /// Makes a transport. Nothing is opened before the first request.
         public init(configuration: Configuration = Configuration()) {
             self.configuration = configuration
-            loops = LazyLoops { try CurlLoops(configuration) }
+            loops = LazyLoops {
+                if let problem = CurlLibrary.problem { throw problem }
+                let options = ConnectionOptions(configuration)
+                return try LoopGroup(configuration) { try CurlLoop(options: options, share: $0) }
+            }
         }
 
         /// Sends a request; see ``HTTPTransport/send(_:)``.

@@ -31,7 +31,7 @@
         /// How the transport was configured.
         public let configuration: Configuration
         private let settings: WireSettings
-        private let loops: LazyLoops<LoopGroup<WireLoop>>
+        private let loops: LazyLoops<WireLoop>
 
         /// Makes a transport. Nothing is opened before the first request.
         public convenience init(configuration: Configuration = Configuration()) { self.init(WireSettings(configuration)) }

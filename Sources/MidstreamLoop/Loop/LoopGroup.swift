@@ -5,8 +5,10 @@
     package import MidstreamTransport
 
     /// A transport's loops. They end with the last reference to the group: the transport's, or that of a response still arriving.
-    package final class LoopGroup<Loop: EventLoop>: TransportLoops {
+    package final class LoopGroup<Loop: EventLoop>: Sendable {
         package let loops: [Loop]
+        /// One beside them, whose connections are shared with nobody of theirs.
+        private let extra = Locked((loop: Loop?.none, isClosed: false))
         private let turn = Locked(0)
 
         /// - Parameters:
@@ -27,12 +29,30 @@
 
         deinit { close() }
 
+        private var all: [Loop] { loops + (extra.withLock { $0.loop }.map { [$0] } ?? []) }
+
+        /// Has the threads end; harmless when repeated.
         package func close() {
-            for loop in loops { loop.close() }
+            extra.withLock { $0.isClosed = true }
+            for loop in all { loop.close() }
         }
 
+        /// Blocks until they have; see ``EventLoop/waitForEnd()``.
         package func waitForEnd() {
-            for loop in loops { loop.waitForEnd() }
+            for loop in all { loop.waitForEnd() }
+        }
+
+        /// The loop beside the others, started when it is first asked for.
+        ///
+        /// - Throws: What `make` throws; ``HTTPError`` after ``close()``.
+        package func beside(_ make: () throws -> Loop) throws -> Loop {
+            try extra.withLock { extra in
+                if let loop = extra.loop { return loop }
+                guard !extra.isClosed else { throw HTTPError.transportClosed }
+                let loop = try make()
+                extra.loop = loop
+                return loop
+            }
         }
 
         /// The loop that the caller's thread drives unless requests wait there, else the one with the fewest: limits are divided among the loops,
@@ -53,7 +73,7 @@
         package var statistics: TransportStatistics {
             get async {
                 var sum = TransportStatistics()
-                for loop in loops { sum = await sum + loop.statistics }
+                for loop in all { sum = await sum + loop.statistics }
                 return sum
             }
         }
