@@ -19,38 +19,38 @@ struct FaultedExchange: Sendable {
         case .disconnect(.afterResponse), .reset(.afterResponse), .stall(.afterResponse): return try await answer()
         default: break
         }
-        let response = try await answer()
+        var response = try await answer()
+        let (body, length) = (response.body, response.body.length)
         switch fault {
         case .delay(let time):
             do {
                 try await clock.pause(for: time.time(random))
             } catch {
-                response.body.close()
+                body.close()
                 throw error
             }
-            return response
         case .disconnect(.insideBody(let count)), .reset(.insideBody(let count)):
-            return response.cut(FaultyBody(response.body, upTo: count, then: .loss, on: clock))
+            response.body = body.faulty(length: length, upTo: count, then: .loss, on: clock)
         case .stall(.insideBody(let count)):
-            return response.cut(FaultyBody(response.body, upTo: count, then: .silence, on: clock))
+            response.body = body.faulty(length: length, upTo: count, then: .silence, on: clock)
         case .throttle(let rate):
             let rate = max(1, rate)
-            return response.cut(
-                FaultyBody(response.body, slices: max(1, rate / 10), pause: .seconds(1) / rate, then: .end, on: clock))
+            response.body = body.faulty(
+                length: length, slices: max(1, rate / 10), pause: .seconds(1) / rate, then: .end, on: clock)
         case .dribble(let delay):
-            return response.cut(FaultyBody(response.body, slices: 1, pause: delay, then: .end, on: clock))
+            response.body = body.faulty(length: length, slices: 1, pause: delay, then: .end, on: clock)
         case .wrongContentLength(let declared):
-            let length = max(0, declared)
-            return response.cut(
-                FaultyBody(response.body, upTo: length, then: .end, ifShorter: .loss, on: clock), length: declared)
-        case .truncatedChunk: return response.cut(FaultyBody(response.body, then: .loss, on: clock), length: nil)
+            response.body = body.faulty(
+                length: Int64(declared), upTo: declared, then: .end, ifShorter: .loss, on: clock)
+        case .truncatedChunk: response.body = body.faulty(length: nil, then: .loss, on: clock)
         case .garbage, .oversizeHead:
-            response.body.close()
+            body.close()
             throw error(.protocolViolation, request, phase: .maybeProcessed)
         case .disconnect, .reset, .stall, .status, .error:
-            response.body.close()
+            body.close()
             throw error(.connectionLost, request, phase: .maybeProcessed)
         }
+        return response
     }
 
     private func error(_ code: HTTPError.Code, _ request: HTTPRequest, phase: HTTPError.Phase) -> HTTPError {
@@ -65,15 +65,5 @@ extension HTTPError.Code {
         case .connection, .nameResolution, .tls, .proxy, .invalidRequest: true
         default: false
         }
-    }
-}
-
-extension HTTPResponse {
-    fileprivate func cut(_ body: FaultyBody) -> HTTPResponse { cut(body, length: self.body.length.map { Int(clamping: $0) }) }
-
-    fileprivate func cut(_ body: FaultyBody, length: Int?) -> HTTPResponse {
-        var response = self
-        response.body = .incoming(body, length: length.map(Int64.init))
-        return response
     }
 }

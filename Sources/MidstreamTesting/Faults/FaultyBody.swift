@@ -1,90 +1,56 @@
 internal import Interception
 internal import MidstreamCore
 
-/// A body that arrives slowly, in part, or not to its end.
-final class FaultyBody: IncomingBody {
+extension HTTPBody {
     /// What comes after the last byte.
     enum Finish: Sendable {
         case end, loss, silence
     }
 
-    private struct State {
-        var rest: ArraySlice<UInt8> = []
-        var allowance: Int
-        var isSpent = false
-        var isClosed = false
-    }
-
-    private let original: HTTPBody
-    private let chunks: ChunkReader
-    private let slices: Int
-    /// After each byte.
-    private let pause: Duration
-    private let finish: Finish
-    private let shortFinish: Finish
-    private let clock: any Clock<Duration>
-    private let silence = Silence()
-    private let state: Locked<State>
-
+    /// The body as it arrives slowly, in part, or not to its end.
+    ///
     /// - Parameters:
+    ///   - length: How many bytes it announces.
     ///   - count: After so many bytes it finishes.
     ///   - slices: It comes in pieces no larger than this.
     ///   - pause: It waits so long for each byte.
     ///   - finish: What comes then.
     ///   - shortFinish: What comes when it has fewer; the same by default.
-    init(
-        _ original: HTTPBody, upTo count: Int = .max, slices: Int = .max, pause: Duration = .zero, then finish: Finish,
+    func faulty(
+        length: Int64?, upTo count: Int = .max, slices: Int = .max, pause: Duration = .zero, then finish: Finish,
         ifShorter shortFinish: Finish? = nil, on clock: any Clock<Duration>
-    ) {
-        self.original = original
-        chunks = ChunkReader(original)
-        self.slices = slices
-        self.pause = pause
-        self.finish = finish
-        self.shortFinish = shortFinish ?? finish
-        self.clock = clock
-        state = Locked(State(allowance: max(0, count)))
-    }
-
-    var isSpent: Bool { state.withLock { $0.isSpent } }
-    var trailers: HTTPHeaders? { original.incoming?.trailers }
-    var metrics: TransportMetrics? { original.incoming?.metrics }
-
-    func next() async throws -> [UInt8]? {
-        state.withLock { $0.isSpent = true }
-        while true {
-            let (piece, isOver) = try state.withLock { state -> ([UInt8], Bool) in
-                if state.isClosed { throw HTTPError(.connectionLost, "The body was closed.", phase: .answered) }
-                let piece = state.rest.prefix(min(slices, state.allowance))
-                state.rest = state.rest.dropFirst(piece.count)
-                state.allowance -= piece.count
-                return (Array(piece), piece.isEmpty && state.allowance == 0)
-            }
-            if isOver { return try await finish(finish) }
-            if !piece.isEmpty {
-                if pause > .zero { try await clock.pause(for: pause * piece.count) }
-                return piece
-            }
-            guard let chunk = try await chunks.next() else { return try await finish(shortFinish) }
-            state.withLock { $0.rest = chunk[...] }
-        }
-    }
-
-    func close() {
-        state.withLock { $0.isClosed = true }
-        original.close()
-        silence.end()
-    }
-
-    private func finish(_ finish: Finish) async throws -> [UInt8]? {
-        switch finish {
-        case .end:
-            original.close()
-            return nil
-        case .silence: try await silence.last()
-        case .loss:
-            original.close()
+    ) -> HTTPBody {
+        let (chunks, silence) = (ChunkReader(self), Silence())
+        let state = Locked((rest: ArraySlice<UInt8>(), allowance: Swift.max(0, count)))
+        @Sendable func end(_ finish: Finish) async throws -> [UInt8]? {
+            if finish == .silence { try await silence.last() }
+            close()
+            if finish == .end { return nil }
             throw HTTPError(.connectionLost, "Injected: the connection was closed inside of the body.", phase: .answered)
+        }
+        return .incoming(length: length) {
+            while true {
+                let (piece, isOver) = state.withLock { state -> ([UInt8], Bool) in
+                    let piece = state.rest.prefix(Swift.min(slices, state.allowance))
+                    state.rest = state.rest.dropFirst(piece.count)
+                    state.allowance -= piece.count
+                    return (Array(piece), piece.isEmpty && state.allowance == 0)
+                }
+                if isOver { return try await end(finish) }
+                if !piece.isEmpty {
+                    if pause > .zero { try await clock.pause(for: pause * piece.count) }
+                    return piece
+                }
+                guard let chunk = try await chunks.next() else { return try await end(shortFinish ?? finish) }
+                state.withLock { $0.rest = chunk[...] }
+            }
+        } trailers: {
+            self.incoming?.trailers
+        } metrics: {
+            self.incoming?.metrics
+        } close: {
+            close()
+            silence.end()
         }
     }
 }
