@@ -131,8 +131,8 @@ extension ResponseCache {
             // The fetch holds the body.
             if let self, let fetch { collapsed.end(fetch) }
         }
-        guard let reader = shared.join() else { return (.incoming(source, length: body.length), nil) }
-        return (.incoming(reader, length: body.length), SharedResponse(head: head, body: .arriving(shared)))
+        guard let share = shared.join() else { return (.incoming(source, length: body.length), nil) }
+        return (share, SharedResponse(head: head, body: .arriving(shared)))
     }
 
     /// Up to how many bytes of what is arriving are kept for those who join.

@@ -18,7 +18,7 @@ struct SharedBodyTests {
         }
         let readers = try (0..<20).map { _ in try #require(body.join()) }
         try await withThrowingTaskGroup(of: [UInt8].self) { group in
-            for reader in readers { group.addTask { try await HTTPBody.incoming(reader).collect() } }
+            for reader in readers { group.addTask { try await reader.collect() } }
             for try await bytes in group { #expect(bytes == whole) }
         }
         #expect(isClosed.withLock { $0 } && body.join() == nil)
@@ -28,8 +28,8 @@ struct SharedBodyTests {
     func leavingReaders() async throws {
         let source = ArrivingBody((0..<1000).map { _ in [UInt8](repeating: 1, count: 1000) })
         let body = SharedBody(source, length: nil, keptBytes: 10_000, window: 10_000) {}
-        let slow = try #require(body.join())
-        let quick = try #require(body.join())
+        let slow = try #require(body.join()?.incoming)
+        let quick = try #require(body.join()?.incoming)
         for _ in 0..<10 { _ = try await quick.next() }
         slow.close()
         for _ in 0..<500 { #expect(try await quick.next()?.count == 1000) }
@@ -46,7 +46,7 @@ struct SharedBodyTests {
             body = shared
             let readers = try (0..<count).map { _ in try #require(shared.join()) }
             try await withThrowingTaskGroup(of: Int.self) { group in
-                for reader in readers { group.addTask { try await HTTPBody.incoming(reader).collect().count } }
+                for reader in readers { group.addTask { try await reader.collect().count } }
                 for try await bytes in group { #expect(bytes == 3 * pieces) }
             }
         }
@@ -56,7 +56,7 @@ struct SharedBodyTests {
     @Test("each reader reads it once, and then it isn't empty")
     func again() async throws {
         let body = SharedBody(ArrivingBody([[1], [2]]), length: nil, keptBytes: 100) {}
-        let arriving = HTTPBody.incoming(try #require(body.join()))
+        let arriving = try #require(body.join())
         #expect(try await arriving.collect() == [1, 2])
         #expect(await httpError { try await arriving.collect() }?.code == .bodyNotReplayable)
     }
@@ -72,7 +72,7 @@ struct SharedBodyTests {
     func nothingAhead() async throws {
         let source = SlowBody([[1], [2]], isOpen: true)
         let body = SharedBody(source, length: nil, keptBytes: 100) {}
-        let (first, second) = (try #require(body.join()), try #require(body.join()))
+        let (first, second) = (try #require(body.join()?.incoming), try #require(body.join()?.incoming))
         #expect(source.readings.isEmpty)
         #expect(try await first.next() == [1] && source.readings.count == 1)
         #expect(try await second.next() == [1] && source.readings.count == 1)
@@ -85,7 +85,7 @@ struct SharedBodyTests {
     func cancelledReader() async throws {
         let source = SlowBody([[1]])
         let body = SharedBody(source, length: nil, keptBytes: 100) {}
-        let (first, second) = (try #require(body.join()), try #require(body.join()))
+        let (first, second) = (try #require(body.join()?.incoming), try #require(body.join()?.incoming))
         let asking = Task { try await first.next() }
         await source.gate.reached()
         asking.cancel()
@@ -101,7 +101,7 @@ struct SharedBodyTests {
         let isClosed = Locked(false)
         let source = SlowBody([[1]])
         let body = SharedBody(source, length: nil, keptBytes: 100) { isClosed.withLock { $0 = true } }
-        let reader = try #require(body.join())
+        let reader = try #require(body.join()?.incoming)
         let asking = Task { try await reader.next() }
         await source.gate.reached()
         asking.cancel()
@@ -115,7 +115,7 @@ struct SharedBodyTests {
     func alone() async throws {
         let source = SlowBody([[1], [2, 3], [4], [5]], isOpen: true)
         let body = SharedBody(source, length: nil, keptBytes: 2) {}
-        let (first, second) = (try #require(body.join()), try #require(body.join()))
+        let (first, second) = (try #require(body.join()?.incoming), try #require(body.join()?.incoming))
         let own = withUnsafeCurrentTask { $0?.hashValue }
         for expected in [[1], [2, 3]] as [[UInt8]] { #expect(try await first.next() == expected) }
         #expect(try await second.next() == [1])
@@ -130,7 +130,7 @@ struct SharedBodyTests {
     func cancelledAlone() async throws {
         let source = SlowBody([[1, 2], [3]], isOpen: true)
         let body = SharedBody(source, length: nil, keptBytes: 1) {}
-        let reader = try #require(body.join())
+        let reader = try #require(body.join()?.incoming)
         #expect(try await reader.next() == [1, 2])
         source.shutGate()
         let asking = Task { try await reader.next() }

@@ -53,7 +53,7 @@ final class SharedBody: Sendable {
     }
 
     /// How long it is, when that is known.
-    let length: Int64?
+    private let length: Int64?
     private let source: any IncomingBody
     private let keptBytes: Int64
     private let window: Int64
@@ -75,8 +75,8 @@ final class SharedBody: Sendable {
         self.onClosed = onClosed
     }
 
-    /// A reader of all of it; nil when nobody can join any more.
-    func join() -> SharedBodyReader? {
+    /// All of it for one reader, who leaves by closing or releasing it; nil when nobody can join any more.
+    func join() -> HTTPBody? {
         let number = state.withLock { state -> Int? in
             guard !state.isOutgrown, state.end == nil, state.first == 0 else { return nil }
             if state.nextReader > 0, state.readers.isEmpty { return nil }
@@ -85,7 +85,17 @@ final class SharedBody: Sendable {
             for place in state.chunks.indices { state.chunks[place].wanted += 1 }
             return state.nextReader
         }
-        return number.map { SharedBodyReader(self, $0) }
+        return number.map { number in
+            HTTPBody.incoming(length: length) {
+                try await self.next(number)
+            } trailers: {
+                self.trailers
+            } metrics: {
+                self.metrics
+            } close: {
+                self.leave(number, HTTPError.bodyClosed())
+            }
+        }
     }
 
     var trailers: HTTPHeaders? { state.withLock { $0.end != nil } ? source.trailers : nil }
@@ -94,7 +104,7 @@ final class SharedBody: Sendable {
     // MARK: The readers' side
 
     /// The next chunk for one reader.
-    fileprivate func next(_ reader: Int) async throws -> [UInt8]? {
+    private func next(_ reader: Int) async throws -> [UInt8]? {
         do {
             switch take(reader, waiter: nil) {
             case .takes(let result): return try result.get()
@@ -132,7 +142,7 @@ final class SharedBody: Sendable {
     private func turn(of reader: Int, _ waiter: Waiter?, _ state: inout State) -> Turn {
         if Task.isCancelled { return .takes(.failure(CancellationError())) }
         guard let place = state.readers[reader] else {
-            return .takes(.failure(HTTPError(.connectionLost, "The body was closed.", phase: .answered)))
+            return .takes(.failure(HTTPError.bodyClosed()))
         }
         if place.chunk < state.behind {
             let chunk = state.chunks[place.chunk - state.first].bytes
@@ -162,7 +172,7 @@ final class SharedBody: Sendable {
     }
 
     /// A reader wants nothing more.
-    fileprivate func leave(_ reader: Int, _ error: any Error) {
+    private func leave(_ reader: Int, _ error: any Error) {
         let (waiter, reading, abandoned) = state.withLock { state -> (Waiter?, Int?, Reading??) in
             guard let place = state.readers.removeValue(forKey: reader) else { return (nil, nil, nil) }
             if place.waiter != nil { state.waiting -= 1 }
@@ -294,38 +304,4 @@ final class SharedBody: Sendable {
         state.chunks.removeFirst(count)
         state.first += count
     }
-}
-
-/// One reader of a shared body; leaves when it is released.
-final class SharedBodyReader: IncomingBody {
-    private enum State {
-        case unread, arriving, read
-    }
-
-    private let body: SharedBody
-    private let number: Int
-    private let state = Locked(State.unread)
-
-    fileprivate init(_ body: SharedBody, _ number: Int) {
-        self.body = body
-        self.number = number
-    }
-
-    deinit { body.leave(number, CancellationError()) }
-
-    func next() async throws -> [UInt8]? {
-        let isRead = state.withLock { state in
-            if state == .unread { state = .arriving }
-            return state == .read
-        }
-        if isRead { throw HTTPError.alreadyRead() }
-        let chunk = try await body.next(number)
-        if chunk == nil { state.withLock { $0 = .read } }
-        return chunk
-    }
-
-    func close() { body.leave(number, HTTPError(.connectionLost, "The body was closed.", phase: .answered)) }
-    var isSpent: Bool { state.withLock { $0 != .unread } }
-    var trailers: HTTPHeaders? { body.trailers }
-    var metrics: TransportMetrics? { body.metrics }
 }

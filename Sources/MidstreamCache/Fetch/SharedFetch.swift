@@ -268,8 +268,7 @@ final class SharedFetch: TimerListener {
         guard let landed = state.withLock({ $0.landed }) else { return .nothing }
         switch landed.body {
         case .bytes(let bytes): return .shared(landed.head, .bytes(bytes))
-        case .arriving(let body):
-            return body.join().map { .shared(landed.head, .incoming($0, length: body.length)) } ?? .nothing
+        case .arriving(let body): return body.join().map { .shared(landed.head, $0) } ?? .nothing
         }
     }
 }
