@@ -109,7 +109,7 @@ public final class Fleet: Sendable {
     ///
     /// - Parameter maximumBody: Up to how many bytes a body is kept; 4 MiB by default, and at most.
     public func cache(maximumBody: Int = 4 << 20) -> some CacheStore {
-        FleetCacheStore(core, maximumBody: min(max(0, maximumBody), StoredResponse.longestBody))
+        FleetCacheStore(core: core, maximumBody: min(max(0, maximumBody), StoredResponse.longestBody))
     }
 
     /// What members replace or forget in the shared store, for a ``TieredStore``: of keys that were read by this member. A stream of its own

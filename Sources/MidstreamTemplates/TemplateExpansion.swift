@@ -27,33 +27,12 @@ struct TemplateVariable: Sendable {
 struct TemplateOperator: Sendable {
     let first: String
     let separator: String
-    let isNamed: Bool
+    var isNamed = false
     /// What stands behind the name of an empty value.
-    let ifEmpty: String
-    let keepsReserved: Bool
+    var ifEmpty = ""
+    var keepsReserved = false
 
     static let simple = Self(first: "", separator: ",")
-
-    init(first: String, separator: String, isNamed: Bool = false, ifEmpty: String = "", keepsReserved: Bool = false) {
-        self.first = first
-        self.separator = separator
-        self.isNamed = isNamed
-        self.ifEmpty = ifEmpty
-        self.keepsReserved = keepsReserved
-    }
-
-    init?(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "+"): self.init(first: "", separator: ",", keepsReserved: true)
-        case UInt8(ascii: "#"): self.init(first: "#", separator: ",", keepsReserved: true)
-        case UInt8(ascii: "."): self.init(first: ".", separator: ".")
-        case UInt8(ascii: "/"): self.init(first: "/", separator: "/")
-        case UInt8(ascii: ";"): self.init(first: ";", separator: ";", isNamed: true)
-        case UInt8(ascii: "?"): self.init(first: "?", separator: "&", isNamed: true, ifEmpty: "=")
-        case UInt8(ascii: "&"): self.init(first: "&", separator: "&", isNamed: true, ifEmpty: "=")
-        default: return nil
-        }
-    }
 
     func encoded(_ text: String) -> String { keepsReserved ? text.templateLiteral : text.percentEncoded }
 }
@@ -104,6 +83,19 @@ extension TemplatePart {
 }
 
 extension TemplateOperator {
+    init?(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "+"): self.init(first: "", separator: ",", keepsReserved: true)
+        case UInt8(ascii: "#"): self.init(first: "#", separator: ",", keepsReserved: true)
+        case UInt8(ascii: "."): self.init(first: ".", separator: ".")
+        case UInt8(ascii: "/"): self.init(first: "/", separator: "/")
+        case UInt8(ascii: ";"): self.init(first: ";", separator: ";", isNamed: true)
+        case UInt8(ascii: "?"): self.init(first: "?", separator: "&", isNamed: true, ifEmpty: "=")
+        case UInt8(ascii: "&"): self.init(first: "&", separator: "&", isNamed: true, ifEmpty: "=")
+        default: return nil
+        }
+    }
+
     /// What a value comes to; nil when it is undefined.
     fileprivate func expansion(
         of value: URITemplateContent, for variable: TemplateVariable

@@ -22,7 +22,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether the stored response answered without the server being asked first.
-    public var isHit: Bool
+    public var isHit = false
     /// Why the request went further; nil for a hit.
     public var forward: Forward?
     /// The status with which the server answered, when that isn't the response's.
@@ -35,13 +35,6 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     public var isCollapsed = false
     /// More, such as why it wasn't stored.
     public var detail: String?
-
-    init(isHit: Bool = false, forward: Forward? = nil, ttl: Int? = nil, detail: String? = nil) {
-        self.isHit = isHit
-        self.forward = forward
-        self.ttl = ttl
-        self.detail = detail
-    }
 
     /// As the member of a `Cache-Status` field; never with the key.
     public var description: String {

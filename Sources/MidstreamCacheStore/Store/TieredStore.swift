@@ -216,25 +216,17 @@ public struct TieredStore: CacheStore {
     }
 
     private struct Writer: CacheWriter {
-        package let near: (any CacheWriter)?
-        package let far: any CacheWriter
-        package let onCommit: @Sendable (_ isWhole: Bool) async -> Void
+        let near: (any CacheWriter)?
+        let far: any CacheWriter
+        let onCommit: @Sendable (_ isWhole: Bool) async -> Void
         private let isNearOpen = Locked(true)
 
-        package init(
-            near: (any CacheWriter)?, far: any CacheWriter, onCommit: @escaping @Sendable (_ isWhole: Bool) async -> Void
-        ) {
-            self.near = near
-            self.far = far
-            self.onCommit = onCommit
-        }
-
-        package func write(_ bytes: [UInt8]) async throws {
+        func write(_ bytes: [UInt8]) async throws {
             await withNear { try await $0.write(bytes) }
             try await far.write(bytes)
         }
 
-        package func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
+        func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
             guard try await far.commit(entry, if: isCurrent) else {
                 await near?.abandon()
                 return false
@@ -244,7 +236,7 @@ public struct TieredStore: CacheStore {
             return true
         }
 
-        package func abandon() async {
+        func abandon() async {
             await near?.abandon()
             await far.abandon()
         }

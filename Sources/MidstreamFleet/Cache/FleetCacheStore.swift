@@ -24,11 +24,6 @@ struct FleetCacheStore: CacheStore {
     /// An entry of the store, and where its bytes are.
     typealias Found = (entry: CacheEntry, pieces: [StoredResponse.Piece])
 
-    init(_ core: FleetCore, maximumBody: Int) {
-        self.core = core
-        self.maximumBody = maximumBody
-    }
-
     var name: String { "fleet" }
     var boundsItsTime: Bool { true }
 

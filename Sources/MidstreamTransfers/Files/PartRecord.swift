@@ -20,16 +20,12 @@ struct PartRecord: Codable, Equatable, Sendable {
         }
         return ByteRanges(done.map { $0[0]..<$0[1] })
     }
+}
 
+extension PartRecord {
     /// Reads what was written; nil when it isn't that.
     init?(_ data: Data) {
         guard let record = try? JSONDecoder().decode(Self.self, from: data) else { return nil }
         self = record
-    }
-
-    init(url: String, validator: StrongValidator, total: Int64?) {
-        self.url = url
-        self.validator = validator
-        self.total = total
     }
 }

@@ -3,19 +3,11 @@ internal import MidstreamCore
 
 /// What is uploaded: something that can be read from any place on.
 public struct UploadContent: Sendable {
+    /// Its media type; nil: unknown.
+    let contentType: String?
     /// How many bytes it has.
     let length: @Sendable () throws -> Int64
     private let part: @Sendable (Range<Int64>) -> HTTPBody
-    /// Its media type; nil: unknown.
-    let contentType: String?
-
-    private init(
-        contentType: String?, length: @escaping @Sendable () throws -> Int64, part: @escaping @Sendable (Range<Int64>) -> HTTPBody
-    ) {
-        self.contentType = contentType
-        self.length = length
-        self.part = part
-    }
 
     /// Bytes in memory.
     public static func bytes(_ bytes: [UInt8], contentType: String? = nil) -> UploadContent {
