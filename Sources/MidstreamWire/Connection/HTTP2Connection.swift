@@ -298,7 +298,9 @@
         }
     }
 
-    extension HTTP2Connection: HTTP2SessionOwner {
+    /// What the session tells of its streams, all of it within ``HTTP2Session/receive(_:)`` and ``HTTP2Session/takeOutput(into:limit:)``.
+    extension HTTP2Connection {
+        /// A frame of any kind comes.
         func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32) {
             untold -= length + 9
             // A CONTINUATION goes on with the fields.
@@ -318,6 +320,7 @@
         /// A stream is reset, and the server goes on until it hears of it.
         private func expectUntold() { untold = min(untold, -Self.mostOnItsWay) }
 
+        /// False stops the stream.
         func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, ofStream stream: Int32) -> Bool
         {
             receiving?.receive(field: name, value) ?? true
@@ -337,10 +340,12 @@
 
         func receiveEnd(ofStream stream: Int32) { streams[stream]?.receiveEnd() }
 
+        /// What the server has sent breaks a rule of the messages.
         func didReceiveInvalidFrame(ofStream stream: Int32) { streams[stream]?.isViolated = true }
 
         func didClose(stream: Int32, _ code: HTTP2ErrorCode) { streams[stream]?.didClose(code) }
 
+        /// The server takes no further streams; told before those end that it hasn't processed.
         func didReceiveGoAway(_ code: HTTP2ErrorCode) {
             retire()
             if code == .http11Required { loop.leaveHTTP2(route) }
@@ -349,6 +354,7 @@
             if !hasStreams { endSoon() }
         }
 
+        /// The session is ended from this side.
         func didSendGoAway(_ code: HTTP2ErrorCode) {
             if code != .noError { violation = violation ?? "The server broke a rule of HTTP/2: \(code.name)." }
             retire()
@@ -365,6 +371,7 @@
             streams[stream]?.didSend(length + 9, isLast: isLast)
         }
 
+        /// Copies some of a request's body.
         func read(into buffer: UnsafeMutableRawBufferPointer, ofStream stream: Int32) -> HTTP2Session.Reading {
             streams[stream]?.read(into: buffer) ?? .end(0, trailers: nil)
         }

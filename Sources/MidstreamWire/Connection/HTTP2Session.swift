@@ -3,27 +3,6 @@
     import Glibc
     internal import MidstreamLoop
 
-    /// What is told of a session's streams. All of it happens within ``HTTP2Session/receive(_:)`` and ``HTTP2Session/takeOutput(into:limit:)``.
-    protocol HTTP2SessionOwner: AnyObject {
-        /// A frame of any kind comes.
-        func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32)
-        /// False stops the stream.
-        func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, ofStream stream: Int32) -> Bool
-        func receiveEndOfFields(endsStream: Bool, ofStream stream: Int32)
-        func receive(data: UnsafeRawBufferPointer, ofStream stream: Int32)
-        func receiveEnd(ofStream stream: Int32)
-        /// What the server has sent breaks a rule of the messages.
-        func didReceiveInvalidFrame(ofStream stream: Int32)
-        func didClose(stream: Int32, _ code: HTTP2ErrorCode)
-        /// The server takes no further streams; told before those end that it hasn't processed.
-        func didReceiveGoAway(_ code: HTTP2ErrorCode)
-        /// The session is ended from this side.
-        func didSendGoAway(_ code: HTTP2ErrorCode)
-        func didSend(frame type: UInt8, length: Int, isLast: Bool, ofStream stream: Int32)
-        /// Copies some of a request's body.
-        func read(into buffer: UnsafeMutableRawBufferPointer, ofStream stream: Int32) -> HTTP2Session.Reading
-    }
-
     /// The frames of one connection (RFC 9113), by nghttp2.
     final class HTTP2Session {
         enum Reading {
@@ -43,10 +22,10 @@
         static let largestRequestHead = 1 << 20
 
         private let session: OpaquePointer
-        fileprivate unowned let owner: any HTTP2SessionOwner
+        fileprivate unowned let owner: HTTP2Connection
 
         /// Nil for want of memory.
-        init?(owner: any HTTP2SessionOwner) {
+        init?(owner: HTTP2Connection) {
             self.owner = owner
             var (callbacks, options, made): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
             guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0 else { return nil }
@@ -199,9 +178,9 @@
             context.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
         }
 
-        private static func owner(_ context: UnsafeMutableRawPointer?) -> (any HTTP2SessionOwner)? { session(context)?.owner }
+        private static func owner(_ context: UnsafeMutableRawPointer?) -> HTTP2Connection? { session(context)?.owner }
 
-        private static func received(_ frame: UnsafePointer<nghttp2_frame>, _ owner: any HTTP2SessionOwner) {
+        private static func received(_ frame: UnsafePointer<nghttp2_frame>, _ owner: HTTP2Connection) {
             let head = frame.pointee.hd
             let endsStream = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
             switch UInt32(head.type) {
@@ -213,7 +192,7 @@
             }
         }
 
-        private static func sent(_ frame: nghttp2_frame, _ owner: any HTTP2SessionOwner) {
+        private static func sent(_ frame: nghttp2_frame, _ owner: HTTP2Connection) {
             if UInt32(frame.hd.type) == NGHTTP2_GOAWAY.rawValue {
                 return owner.didSendGoAway(HTTP2ErrorCode(rawValue: frame.goaway.error_code))
             }
