@@ -1,30 +1,26 @@
-internal import Foundation
+internal import Dispatch
+internal import Interception
 
 /// The result of a task, for which a thread waits.
-///
-/// - Invariant: `@unchecked Sendable` is sound because the variables are only touched while the condition's lock is held.
-package final class AsyncOutcome<Value: Sendable>: @unchecked Sendable {
-    private let condition = NSCondition()
-    private var result: Result<Value, any Error>?
+package final class AsyncOutcome<Value: Sendable>: Sendable {
+    private let result = Locked<Result<Value, any Error>>(.failure(ConnectionEnded()))
+    private let isThere = DispatchSemaphore(value: 0)
 
     package init() {}
 
-    /// Sets the result, unless there is one already, and wakes the thread.
+    /// Sets the result and wakes the thread; called once.
     package func finish(_ result: Result<Value, any Error>) {
-        condition.lock()
-        defer { condition.unlock() }
-        if self.result == nil { self.result = result }
-        condition.broadcast()
+        self.result.withLock { $0 = result }
+        isThere.signal()
     }
 
     /// Waits for the result, looking every 50 milliseconds whether it is still wanted.
     package func wait(unless isPointless: () -> Bool) throws -> Value {
-        condition.lock()
-        defer { condition.unlock() }
-        while true {
-            if let result { return try result.get() }
-            _ = condition.wait(until: Date(timeIntervalSinceNow: 0.05))
-            if result == nil, isPointless() { throw ConnectionEnded() }
+        while isThere.wait(timeout: .now() + 0.05) == .timedOut {
+            if isPointless() { throw ConnectionEnded() }
         }
+        // For whoever waits besides.
+        isThere.signal()
+        return try result.withLock { $0 }.get()
     }
 }

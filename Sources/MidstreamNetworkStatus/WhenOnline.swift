@@ -51,17 +51,8 @@ private struct OnlineWait: Sendable {
 
     /// False when the limit is over before there is a network.
     private func comesOnline() async throws -> Bool {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await status.waitUntilOnline()
-                return true
-            }
-            group.addTask {
-                try await clock.pause(for: limit)
-                return false
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? false
-        }
+        let ending = await TimedWork.run(until: limit, of: Stopwatch(on: clock)) { try await status.waitUntilOnline() }
+        if !ending.isLate { try ending.result.get() }
+        return !ending.isLate
     }
 }

@@ -4,11 +4,11 @@ internal import Interception
 ///
 /// The child begins in its caller's thread. A timer is set only once it waits, so work that ends at once costs neither a timer nor a change of
 /// threads.
-enum TimedWork<Value: Sendable> {
-    struct Ending: Sendable {
-        let result: Result<Value, any Error>
+package enum TimedWork<Value: Sendable> {
+    package struct Ending: Sendable {
+        package let result: Result<Value, any Error>
         /// Whether its time was over before it ended, so that it was cancelled.
-        let isLate: Bool
+        package let isLate: Bool
     }
 
     /// Runs work to its end, and cancels it when its time is over or the caller is cancelled.
@@ -17,7 +17,7 @@ enum TimedWork<Value: Sendable> {
     ///   - limit: When its time is over.
     ///   - stopwatch: What that is counted on.
     /// - Returns: The result; `CancellationError` when it had to be waited for and the caller was cancelled.
-    static func run(
+    package static func run(
         until limit: Duration, of stopwatch: Stopwatch, _ work: @escaping @Sendable () async throws -> Value
     ) async -> Ending {
         let end = Suspension<Void>()

@@ -97,7 +97,7 @@ extension ResilienceReport.Entry {
 
 extension [[String]] {
     /// Rows of cells as text: the first column to the left, the others to the right.
-    fileprivate var asTable: String {
+    package var asTable: String {
         let widths = (first ?? []).indices.map { column in map { $0[column].count }.max() ?? 0 }
         return map { row in
             zip(row, widths).enumerated().map { column, cell in

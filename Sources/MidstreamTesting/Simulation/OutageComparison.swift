@@ -1,4 +1,5 @@
 public import MidstreamCore
+internal import MidstreamResilience
 
 /// What an outage does to clients that differ in one thing: the same load, the same server, the same seed. It prints itself as a table.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)

@@ -121,13 +121,3 @@ extension Double {
 extension Duration {
     var rounded: String { "\(Int((self / .milliseconds(1)).rounded())) ms" }
 }
-
-extension [[String]] {
-    /// Rows of cells as text, to the right.
-    var asTable: String {
-        let widths = (first ?? []).indices.map { column in map { $0[column].count }.max() ?? 0 }
-        return map { row in
-            zip(row, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }.joined(separator: "  ")
-        }.joined(separator: "\n")
-    }
-}
