@@ -11,11 +11,18 @@ package final class Listener: Sendable {
         case ipv6
     }
 
+    private struct State {
+        /// By their numbers.
+        var connections: [Int: Socket] = [:]
+        var accepted = 0
+        var isStopped = false
+    }
+
     package let port: Int
     private let descriptor: Int32
     private let wakeReader: Int32
     private let wakeWriter: Int32
-    private let isStopped = Locked(false)
+    private let state = Locked(State())
     /// Set when nobody waits for connections any more and the socket is closed.
     private let ended = AsyncOutcome<Void>()
 
@@ -38,10 +45,14 @@ package final class Listener: Sendable {
         _ = close(wakeWriter)
     }
 
-    /// Hands over connections, on a thread of its own, until ``stop()``.
-    package func start(_ serve: @escaping @Sendable (Socket) -> Void) throws {
+    /// Accepts connections, on a thread of its own, until ``stop()``.
+    ///
+    /// - Parameters:
+    ///   - limit: How many there may be at a time; any other is closed at once.
+    ///   - serve: Serves one, on a thread for it alone; it is closed then. They have numbers from 1, in the order in which they came.
+    package func start(upTo limit: Int = .max, _ serve: @escaping @Sendable (Socket, _ number: Int) -> Void) throws {
         let isStarted = ServerThread.start { [self] in
-            while let socket = accept() { serve(socket) }
+            while let socket = accept() { begin(socket, upTo: limit, serve) }
             _ = close(descriptor)
             ended.finish(.success(()))
         }
@@ -50,6 +61,36 @@ package final class Listener: Sendable {
             ended.finish(.success(()))
             throw ServerFailure("The system has no thread for the server.")
         }
+    }
+
+    private func begin(_ socket: Socket, upTo limit: Int, _ serve: @escaping @Sendable (Socket, Int) -> Void) {
+        let number = state.withLock { state -> Int? in
+            guard !state.isStopped, state.connections.count < limit else { return nil }
+            state.accepted += 1
+            state.connections[state.accepted] = socket
+            return state.accepted
+        }
+        guard let number else { return socket.close() }
+        let isStarted = ServerThread.start { [self] in
+            serve(socket, number)
+            socket.close()
+            forget(number)
+        }
+        guard !isStarted else { return }
+        socket.reset()
+        forget(number)
+    }
+
+    private func forget(_ number: Int) { state.withLock { $0.connections[number] = nil } }
+
+    /// How many connections there are.
+    package var openConnections: Int { state.withLock { $0.connections.count } }
+    /// How many there have been.
+    package var acceptedConnections: Int { state.withLock { $0.accepted } }
+
+    /// Ends those that there are, whatever they are doing.
+    package func interruptConnections() {
+        for socket in state.withLock({ Array($0.connections.values) }) { socket.interrupt() }
     }
 
     /// Waits for the next connection; nil once ``stop()`` has been called.
@@ -68,13 +109,15 @@ package final class Listener: Sendable {
         }
     }
 
-    /// Stops accepting. On return the port is free.
+    /// Stops accepting, and then ends the connections. On return the port is free; threads may still be about to end.
     package func stop() throws {
-        isStopped.withLock { isStopped in
-            if !isStopped { _ = write(wakeWriter, [1] as [UInt8], 1) }
-            isStopped = true
+        state.withLock { state in
+            if !state.isStopped { _ = write(wakeWriter, [1] as [UInt8], 1) }
+            state.isStopped = true
         }
         try ended.wait(unless: { false })
+        interruptConnections()
+        state.withLock { $0.connections = [:] }
     }
 
     /// A port that is taken but not listened on, so that connections to it are refused. It stays so as long as the process.

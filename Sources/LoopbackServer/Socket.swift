@@ -13,6 +13,7 @@ package struct ConnectionEnded: Error {
 package final class Socket: Sendable {
     private struct State {
         var isOpen = true
+        var isInterrupted = false
         /// How many are sending. The last of them gives the descriptor back, which may be another connection's at once.
         var senders = 0
     }
@@ -121,8 +122,9 @@ package final class Socket: Sendable {
         return poll(&waiting, 1, milliseconds) > 0
     }
 
-    /// Whether the peer has closed its side, as far as that can be seen without reading what it has sent.
-    package var hasPeerLeft: Bool {
+    /// Whether it was interrupted or the peer has closed its side, as far as that can be seen without reading what it has sent.
+    package var isOver: Bool {
+        if state.withLock({ $0.isInterrupted }) { return true }
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
@@ -130,7 +132,10 @@ package final class Socket: Sendable {
 
     /// Makes a blocked call, and every later one, return at once. The peer sees the end of the stream.
     package func interrupt() {
-        state.withLock { if $0.isOpen { _ = shutdown(descriptor, Int32(SHUT_RDWR)) } }
+        state.withLock { state in
+            if state.isOpen { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+            state.isInterrupted = true
+        }
     }
 
     /// Sends nothing more. The peer sees the end of the stream, and may still send.

@@ -1,4 +1,3 @@
-internal import Interception
 internal import LoopbackServer
 internal import MidstreamCore
 
@@ -13,8 +12,6 @@ final class InspectorServer: Sendable {
     private let calls: RecentCalls
     private let patience: Duration
     private let path: InspectorPath
-    /// Nil once the server is closed.
-    private let open = Locked<[ObjectIdentifier: Socket]?>([:])
 
     init(port: Int, calls: RecentCalls, patience: Duration) throws {
         listener = try Listener(port: port, family: .ipv4)
@@ -24,40 +21,14 @@ final class InspectorServer: Sendable {
     }
 
     var url: String { path.url }
-    var connectionCount: Int { open.withLock { $0?.count ?? 0 } }
+    var connectionCount: Int { listener.openConnections }
 
     func start() throws {
-        try listener.start { [self] socket in accept(socket) }
+        try listener.start(upTo: Self.maximumConnections) { [self] socket, _ in serve(socket) }
         ResourceWitness.tell(of: self)
     }
 
-    func close() {
-        let sockets = open.withLock { open in
-            defer { open = nil }
-            return open?.values
-        }
-        try? listener.stop()
-        sockets?.forEach { $0.interrupt() }
-    }
-
-    private func accept(_ socket: Socket) {
-        let hasRoom = open.withLock { open in
-            guard (open?.count ?? .max) < Self.maximumConnections else { return false }
-            open?[ObjectIdentifier(socket)] = socket
-            return true
-        }
-        guard hasRoom else { return socket.close() }
-        let isStarted = ServerThread.start { [self] in
-            serve(socket)
-            forget(socket)
-        }
-        if !isStarted { forget(socket) }
-    }
-
-    private func forget(_ socket: Socket) {
-        open.withLock { $0?[ObjectIdentifier(socket)] = nil }
-        socket.close()
-    }
+    func close() { try? listener.stop() }
 
     /// Answers one request.
     private func serve(_ socket: Socket) {

@@ -127,13 +127,13 @@ public final class MockServer: Sendable {
     public var requestCount: Int { state.log.count }
 
     /// How many connections have been accepted.
-    public var connectionCount: Int { state.connectionCount }
+    public var connectionCount: Int { state.listener.acceptedConnections }
 
     /// How many connections are open now. One that the client has closed counts until the server's thread has seen it.
-    public var openConnections: Int { state.openConnections }
+    public var openConnections: Int { state.listener.openConnections }
 
     /// Closes the connections that are open now, whatever they are doing, and goes on listening.
-    public func closeConnections() { state.closeConnections() }
+    public func closeConnections() { state.listener.interruptConnections() }
 
     /// Stops listening and closes everything at once; stalled connections and closures that never return don't hold it up. Waiting
     /// ``takeRequest()`` calls end. Harmless when repeated.

@@ -7,7 +7,6 @@ final class ServerConnection: Sendable {
     let socket: Socket
     let number: Int
     let server: ServerState
-    private let isInterrupted = Locked(false)
 
     init(_ socket: Socket, number: Int, server: ServerState) {
         self.socket = socket
@@ -15,15 +14,8 @@ final class ServerConnection: Sendable {
         self.server = server
     }
 
-    /// Makes the thread that serves the connection end, wherever it is.
-    func interrupt() {
-        isInterrupted.withLock { $0 = true }
-        socket.interrupt()
-    }
-
-    /// Runs on the connection's thread until the connection is closed.
+    /// Runs on the connection's thread until the connection is to be closed.
     func serve() {
-        defer { socket.close() }
         var reader = RequestReader(socket, limits: server.limits.ofReader)
         do {
             var count = 0
@@ -94,7 +86,7 @@ final class ServerConnection: Sendable {
         let outcome = AsyncOutcome<Value>()
         let task = Task.detached { outcome.finish(await .of(work)) }
         do {
-            return try outcome.wait { isInterrupted.withLock { $0 } || socket.hasPeerLeft }
+            return try outcome.wait { socket.isOver }
         } catch {
             task.cancel()
             throw error

@@ -9,9 +9,6 @@ final class ServerState: Sendable {
     private struct State {
         var queue = Queue<MockServer.Response>()
         var handler: Handler?
-        var connections: [Int: ServerConnection] = [:]
-        var accepted = 0
-        var isShutDown = false
     }
 
     let listener: Listener
@@ -35,31 +32,8 @@ final class ServerState: Sendable {
 
     /// Begins to accept connections.
     func start() throws {
-        try listener.start { [self] socket in serve(socket) }
+        try listener.start { [self] socket, number in ServerConnection(socket, number: number, server: self).serve() }
         ResourceWitness.tell(of: self)
-    }
-
-    private func serve(_ socket: Socket) {
-        let connection: ServerConnection? = state.withLock { state in
-            guard !state.isShutDown else { return nil }
-            state.accepted += 1
-            let connection = ServerConnection(socket, number: state.accepted, server: self)
-            state.connections[connection.number] = connection
-            return connection
-        }
-        guard let connection else { return socket.close() }
-        let isStarted = ServerThread.start { [self] in
-            connection.serve()
-            forget(connection)
-        }
-        if !isStarted {
-            socket.reset()
-            forget(connection)
-        }
-    }
-
-    private func forget(_ connection: ServerConnection) {
-        state.withLock { $0.connections[connection.number] = nil }
     }
 
     func enqueue(_ responses: [MockServer.Response]) {
@@ -100,22 +74,13 @@ final class ServerState: Sendable {
         }
     }
 
-    var connectionCount: Int { state.withLock { $0.accepted } }
-    var openConnections: Int { state.withLock { $0.connections.count } }
-
-    func closeConnections() {
-        for connection in state.withLock({ Array($0.connections.values) }) { connection.interrupt() }
-    }
-
     func shutdown() {
         // The closure is released outside the lock, since what it holds may call back.
-        let last = state.withLock { state in
-            let last = state
-            state = State(accepted: last.accepted, isShutDown: true)
-            return last
+        _ = state.withLock { state in
+            defer { state = State() }
+            return state
         }
         try? listener.stop()
-        last.connections.values.forEach { $0.interrupt() }
         log.close()
     }
 }
