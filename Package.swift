@@ -188,7 +188,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "MidstreamTransport", "MidstreamCore", "MidstreamTesting", "MidstreamURLSession", "Interception",
-                curl, wire,
+                "LoopbackServer", curl, wire,
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
@@ -314,6 +314,7 @@ let package = Package(
             name: "MidstreamURLSessionTests",
             dependencies: [
                 "MidstreamURLSession", "MidstreamWebSocket", "MidstreamTransport", "MidstreamCore", "Interception", "TestSupport",
+                "LoopbackServer",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -18,7 +18,8 @@ package final class Socket: Sendable {
         var senders = 0
     }
 
-    private let descriptor: Int32
+    /// For what isn't here; closed with the socket.
+    package let descriptor: Int32
     private let state = Locked(State())
 
     package init(descriptor: Int32) {

@@ -7,14 +7,30 @@ import Testing
 
 /// The connections on which a test's side of a socket writes.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct SocketChannelTests {
-    /// A socket of a server, and its client.
-    private func connect() async throws -> (Socket, RawClient) {
-        let (sockets, source) = AsyncStream.makeStream(of: Socket.self)
-        let listener = try Listener(port: 0, family: .ipv4)
-        try listener.start { source.yield($0) }
-        defer { try? listener.stop() }
-        let client = try RawClient(port: listener.port)
-        return (try #require(await sockets.first { _ in true }), client)
+    /// A server's side of a connection, and its client; the server lets go of its own when this is released.
+    private final class Connected {
+        let socket: Socket
+        let client: RawClient
+        private let listener: Listener
+        private let isOver: AsyncOutcome<Void>
+
+        init() async throws {
+            let (sockets, source) = AsyncStream.makeStream(of: Socket.self)
+            let isOver = AsyncOutcome<Void>()
+            self.isOver = isOver
+            listener = try Listener(port: 0, family: .ipv4)
+            try listener.start { socket, _ in
+                source.yield(socket)
+                try? isOver.wait(unless: { false })
+            }
+            client = try RawClient(port: listener.port)
+            socket = try #require(await sockets.first { _ in true })
+        }
+
+        deinit {
+            isOver.finish(.success(()))
+            try? listener.stop()
+        }
     }
 
     /// An actor that writes byte by byte.
@@ -30,19 +46,20 @@ import Testing
     /// So that messages leave in the order in which their actor has compressed them, though several tasks send.
     @Test func `A write has its place before another task can enter the actor that writes`() async throws {
         let (near, far) = MemoryChannel.pair()
-        let (socket, client) = try await connect()
-        for channel in [near, SocketChannel(socket)] as [any ByteChannel] {
+        let connected = try await Connected()
+        for channel in [near, SocketChannel(connected.socket)] as [any ByteChannel] {
             let writer = Writer()
             try await writer.write(100, to: channel)
             #expect(writer.jobs.count < 50)
         }
         #expect(try await far.read()?.count == 100)
-        #expect(await client.read(atLeast: 100).count == 100)
+        #expect(await connected.client.read(atLeast: 100).count == 100)
     }
 
     /// What it would send of the rest might go to another connection, which has its descriptor by then.
     @Test func `Closing a connection breaks off what another thread sends over it`() async throws {
-        let (socket, client) = try await connect()
+        let connected = try await Connected()
+        let (socket, client) = (connected.socket, connected.client)
         let bytes = [UInt8](repeating: 0, count: 64 << 20)
         let sending = Task {
             try await withCheckedThrowingContinuation { (sender: CheckedContinuation<Void, any Error>) in

@@ -1,107 +1,38 @@
 #if os(Linux)
     import Foundation
-    import Interception
+    import LoopbackServer
 
     /// A server on loopback whose every byte the test decides, on a thread for each connection.
     package final class RawServer: Sendable {
-        private struct State {
-            var descriptors: Set<Int32> = []
-            var accepted = 0
-            var isStopped = false
-        }
-        /// Held by the threads, and so there as long as one of them.
-        private final class Progress: Sendable {
-            let state = Locked(State())
-        }
-
-        package let port: Int
-        private let listener: Int32
+        private let listener: Listener
         private let isSecure: Bool
-        private let progress = Progress()
-        private var state: Locked<State> { progress.state }
 
         /// Serves each connection by `serve`; the connection is closed when it returns.
         ///
         /// - Parameter tls: What connections begin with; nil: nothing.
         package init(tls: TLSServer? = nil, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
             isSecure = tls != nil
-            let (listener, port) = try Self.listener()
-            (self.listener, self.port) = (listener, port)
-            Belongings.current?.add(progress)
-            Thread.detachNewThread { [progress] in
-                let state = progress.state
-                while true {
-                    let descriptor = accept(listener, nil, nil)
-                    guard descriptor >= 0 else {
-                        // Who has taken the last one will give it back.
-                        if errno == EMFILE {
-                            usleep(1_000)
-                            continue
-                        }
-                        // Here rather than in deinit: another server could get the number while this thread still accepts with it.
-                        Glibc.close(listener)
-                        return
-                    }
-                    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-                    // What has been written has arrived then.
-                    var one: Int32 = 1
-                    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-                    let mayServe = state.withLock { state in
-                        guard !state.isStopped else { return false }
-                        state.accepted += 1
-                        state.descriptors.insert(descriptor)
-                        return true
-                    }
-                    guard mayServe else {
-                        Glibc.close(descriptor)
-                        continue
-                    }
-                    Thread.detachNewThread {
-                        if let tls {
-                            TLSSession(tls, descriptor: descriptor).map { serve(RawConnection(descriptor, $0)) }
-                        } else {
-                            serve(RawConnection(descriptor))
-                        }
-                        shutdown(descriptor, Int32(SHUT_RDWR))
-                        state.withLock { state in
-                            state.descriptors.remove(descriptor)
-                            Glibc.close(descriptor)
-                        }
-                        withExtendedLifetime(progress) {}
-                    }
+            listener = try Listener(port: 0, family: .ipv4)
+            Belongings.current?.add(listener)
+            try listener.start { socket, _ in
+                if let tls {
+                    TLSSession(tls, descriptor: socket.descriptor).map { serve(RawConnection(socket.descriptor, $0)) }
+                } else {
+                    serve(RawConnection(socket.descriptor))
                 }
+                // Before it is closed: with something unread, that breaks the connection.
+                socket.interrupt()
             }
         }
 
-        deinit {
-            state.withLock { state in
-                state.isStopped = true
-                for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
-            }
-            shutdown(listener, Int32(SHUT_RDWR))
-        }
+        deinit { try? listener.stop() }
 
-        /// A socket of 127.0.0.1 that listens at a free port.
-        package static func listener() throws -> (descriptor: Int32, port: Int) {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = withUnsafeMutablePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, length) == 0 && listen(descriptor, 1024) == 0
-                        && getsockname(descriptor, $0, &length) == 0
-                }
-            }
-            guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
-            return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
-        }
+        package var port: Int { listener.port }
 
         package var url: String { "\(isSecure ? "https" : "http")://127.0.0.1:\(port)" }
 
         /// How many connections were made.
-        package var accepted: Int { state.withLock { $0.accepted } }
+        package var accepted: Int { listener.acceptedConnections }
 
         /// Answers every request of a connection with what `answer` makes of its head; bodies with a length are read first.
         package static func answering(_ answer: @escaping @Sendable (RawRequest) -> String) throws -> RawServer {

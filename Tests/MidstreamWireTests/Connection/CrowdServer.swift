@@ -26,7 +26,7 @@
 
         /// - Parameter crowd: How many connections have to have a request, the one that stalls not counted.
         init(crowd: Int) throws {
-            let (listener, port) = try RawServer.listener()
+            let (listener, port) = try Self.listener()
             self.listener = listener
             url = "http://127.0.0.1:\(port)"
             Belongings.current?.add(progress)
@@ -37,6 +37,23 @@
         }
 
         deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+        /// A socket of 127.0.0.1 that listens at a free port.
+        private static func listener() throws -> (descriptor: Int32, port: Int) {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, length) == 0 && listen(descriptor, 1024) == 0
+                        && getsockname(descriptor, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+            return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+        }
 
         /// How many connections were made.
         var accepted: Int { state.withLock { $0.accepted } }
