@@ -1,5 +1,5 @@
 /// The fields, the query items and the user that a client adds to its requests.
-struct ClientDefaults: Sendable {
+final class ClientDefaults: Sendable {
     let headers: HTTPHeaders
     /// Items, encoded.
     private let items: [String]
@@ -25,13 +25,13 @@ struct ClientDefaults: Sendable {
     }
 
     /// All of it, for the client's own origin.
-    init(_ configuration: HTTPClient.Configuration, baseURL: String?) {
+    convenience init(_ configuration: HTTPClient.Configuration, baseURL: String?) {
         self.init(
             headers: configuration.headers, items: configuration.query, userInfo: baseURL.flatMap { URLText($0).userInfo })
     }
 
     /// Those for any origin: without secret fields and items, which are the client's credentials.
-    init(withoutCredentialsOf configuration: HTTPClient.Configuration) {
+    convenience init(withoutCredentialsOf configuration: HTTPClient.Configuration) {
         var headers = configuration.headers
         headers.removeCredentials()
         self.init(headers: headers, items: configuration.query.filter { !URLText.isSecret(item: $0.0) })
