@@ -38,17 +38,17 @@ struct SoakTests {
         #expect(received <= sent.all + connections)
 
         guard wantedCalls != nil else { return }
-        if finished.nginx != nil { #expect(account.overHTTP2 > 0) }
+        if finished.usesNginx { #expect(account.overHTTP2 > 0) }
         let resident = ProcessFigures.residentKilobytes
-        if let descriptors { #expect(ProcessFigures.descriptors ?? 0 <= descriptors) }
         let threadsAfter = await ProcessFigures.settledThreads()
+        if let descriptors { #expect(ProcessFigures.descriptors ?? 0 <= descriptors) }
         if let threads { #expect(threadsAfter ?? 0 <= threads) }
         if account.resident.count > 5, let resident {
             let half = account.resident[5]
             #expect(resident < half + max(half / 10, 16_384), "memory grew from \(half) to \(resident) kB")
         }
         print("soak: \(calls) calls in \(time), \(connections) connections")
-        print("soak: \(finished.nginx == nil ? "no nginx" : "half of them to nginx"), \(account.overHTTP2) responses over HTTP/2")
+        print("soak: \(finished.usesNginx ? "half of them to nginx" : "no nginx"), \(account.overHTTP2) responses over HTTP/2")
         print("soak: \(sent.all) requests sent, at most \(sent.most) for a call; \(received) received")
         print("soak: descriptors \(descriptors ?? -1) → \(ProcessFigures.descriptors ?? -1)")
         print("soak: threads \(threads ?? -1) → \(threadsAfter ?? -1)")
@@ -57,7 +57,19 @@ struct SoakTests {
         for (ending, count) in account.endings.sorted(by: { $0.value > $1.value }) { print("soak: \(count) × \(ending)") }
     }
 
-    private func run(calls: Int, seed: UInt64) async throws -> (SoakRun, SoakRun.Account) {
+    /// What is left of a run, whose servers are gone.
+    private struct Finished {
+        let sent: (most: Int, unrepeatable: Int, all: Int)
+        let received: Int
+        let connections: Int
+        let usesNginx: Bool
+
+        init(_ run: SoakRun) {
+            (sent, received, connections, usesNginx) = (run.sent, run.received, run.connections, run.nginx != nil)
+        }
+    }
+
+    private func run(calls: Int, seed: UInt64) async throws -> (Finished, SoakRun.Account) {
         let run = try await SoakRun(calls: calls, seed: seed, restarts: wantedCalls != nil)
         var transport: (any HTTPTransport & AnyObject)? = Self.transport(trusting: run.nginx?.authority)
         weak let released = transport
@@ -70,7 +82,7 @@ struct SoakTests {
         #expect(run.openConnections == 0)
         run.shutdown()
         if wantedCalls != nil { try await Task.sleep(for: .milliseconds(200)) }
-        return (run, account)
+        return (Finished(run), account)
     }
 
     /// The one that `MIDSTREAM_TRANSPORT` names, otherwise the platform's.
