@@ -92,11 +92,13 @@ struct OptionTests {
             #"""
             cat > $d/a <<'END'
             {"log":{"entries":[{"request":{"method":"GET\u001b[2J","url":"http://h/"},"response":{"status":200}},
+            {"request":{"url":"http://h/a"},"response":{"status":0},"_midstream":{"error":"x\u001b[2J"}},
             {"request":{"url":"http://h/"},"response":{"status":200}}],
             "_midstream":{"failure":"a\u001b[2J","trace":"b\u001b[2J\n\nc"}}}
             END
             $m replay $d/a --trace
-            """#, #"recorded: a\u{1B}[2J"#, "\nb\\u{1B}[2J\n\nc\n", #"midst: GET\u{1B}[2J http://h/"#),
+            """#, #"recorded: a\u{1B}[2J"#, "\nb\\u{1B}[2J\n\nc\n", #"midst: GET\u{1B}[2J http://h/"#,
+            #"midst: x\u{1B}[2J: Recorded: no response"#),
         Example(
             #"printf '{"url":"%s/json"}\n{"url":"%s/file?q=caf%%E9&token=a"}\n' $u $u | $m batch --jobs 1 --har $d/a; "#
                 + "$m replay $d/a --send --har $d/b; test -e $d/b || echo none was sent", "can be played", "none was sent"),

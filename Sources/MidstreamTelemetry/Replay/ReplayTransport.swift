@@ -248,7 +248,7 @@ extension HAREntry {
         let code = _midstream?.error ?? code
         if code == "cancelled" { return CancellationError() }
         let reason = response._error ?? (response.status > 0 ? "only a part of the body, or nothing of it" : "no response")
-        return HTTPError(HTTPError.Code(rawValue: code), "Recorded: \(reason).", request: request, phase: phase)
+        return HTTPError(HTTPError.Code(rawValue: code.escapingControls), "Recorded: \(reason).", request: request, phase: phase)
     }
 }
 
