@@ -352,34 +352,4 @@ struct OptionTests {
         let texts = try files.map { try String(contentsOfFile: $1, encoding: .utf8) }
         for (text, expected) in zip(texts, ["startedDateTime", "resourceSpans", "127.0.0.1"]) { #expect(text.contains(expected)) }
     }
-
-    @Test(
-        "that asks for a password sends what is typed unseen, and nothing after Ctrl-C", .enabled(if: Tool.path != nil),
-        arguments: [("secret\n", 0), ("half\u{3}", 130)] as [(String, Int32)])
-    func password(typed: String, status: Int32) async throws {
-        defer { server.shutdown() }
-        server.respond { try await answer($0) }
-        let script = """
-            import os, pty, sys, termios, time
-            (tool, terminal) = pty.fork()
-            if tool == 0: os.execv(sys.argv[2], sys.argv[2:])
-            isEchoing = lambda: termios.tcgetattr(terminal)[3] & termios.ECHO != 0
-            shown = b""
-            while not shown.endswith(b"Password for ann: "): shown += os.read(terminal, 1024)
-            print("hidden" if not isEchoing() else "shown")
-            os.write(terminal, sys.argv[1].encode())
-            # What takes Ctrl-C for a part of the password waits for more.
-            for _ in range(1500):
-                (ended, status) = os.waitpid(tool, os.WNOHANG)
-                if ended: break
-                time.sleep(0.02)
-            print("shown" if isEchoing() else "hidden")
-            sys.exit(os.waitstatus_to_exitcode(status) if ended else 1)
-            """
-        let words = ["-c", script, typed, try #require(Tool.path), "get", server.url(), "-u", "ann"]
-        let child = try await ChildProcess.run("/usr/bin/env", ["python3"] + words)
-        #expect(child.status == .exited(status))
-        #expect(child.text == "hidden\nshown\n")
-        #expect(server.requests.map { $0.headers[.authorization] } == (status == 0 ? ["Basic YW5uOnNlY3JldA=="] : []))
-    }
 }
