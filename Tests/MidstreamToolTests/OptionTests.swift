@@ -118,6 +118,7 @@ struct OptionTests {
         Example("$m $u --otlp $d/t; cat $d/t; $m $u --otlp $u", "resourceSpans", "resourceMetrics", "http.request.method"),
         Example(
             "$m $u/long --har $d/h --otlp $d/t | head -c 1; grep -c startedDateTime $d/h; cat $d/t", "a1\n", "resourceSpans"),
+        Example("touch $d/f; $m $u/long --session $d/f/s | head -c 1", "midst: can't write the session"),
         Example("$m $u --otlp http://127.0.0.1:1", "the telemetry wasn't sent"),
         Example("$m $u --otlp $u/old", "the telemetry wasn't sent: "),
         Example("$m http://x/ --unix-socket $d/none --otlp $u/old", "the telemetry wasn't sent: ", "too old", status: 1),
@@ -235,7 +236,9 @@ struct OptionTests {
         case "/deep":
             let (beginning, end) = (String(repeating: "[", count: 511), String(repeating: "]", count: 511))
             return .init(headers: [.contentType: "application/json"], body: .text(beginning + end))
-        case "/long": return .init(headers: [.contentType: "text/plain"], body: .text(String(repeating: "a", count: 1_000_000)))
+        case "/long":
+            return .init(
+                headers: [.contentType: "text/plain", .setCookie: "a=b"], body: .text(String(repeating: "a", count: 1_000_000)))
         case "/rows": return .init(headers: [.contentType: "application/x-ndjson"], body: "{\"a\":1}\n{\"a\":2}\n")
         case "/old/v1/traces":
             return .init(body: #"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#)

@@ -137,6 +137,20 @@ struct OutputTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["session"])
     }
 
+    @Test("A session is written before a collector is asked, which may not answer", .enabled(if: Tool.path != nil))
+    func sessionBeforeTelemetry() async throws {
+        defer { server.shutdown() }
+        let (file, isWritten) = (folder.url.appendingPathComponent("session"), Locked(false))
+        server.respond { request in
+            guard request.path != "/" else { return .init(headers: [.setCookie: "a=b"]) }
+            isWritten.withLock { $0 = FileManager.default.fileExists(atPath: file.path) }
+            return .init()
+        }
+        let words = ["get", server.url(), "--session", file.path, "--otlp", server.url("/collector")]
+        let child = try await ChildProcess.run(try #require(Tool.path), words)
+        #expect(child.status == .exited(0) && isWritten.withLock { $0 })
+    }
+
     @Test("A file that can't be written is no wrong usage", .enabled(if: Tool.path != nil))
     func status() async throws {
         defer { server.shutdown() }

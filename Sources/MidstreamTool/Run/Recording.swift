@@ -27,17 +27,15 @@ struct Recording {
     ///
     /// - Returns: The exit status.
     func keeping(_ session: Session?, of work: () async throws -> Int32) async throws -> Int32 {
-        let status: Int32
+        var result = await Result<Int32, any Error>.of(work)
+        // First, since a second Ctrl-C ends the wait for a collector that doesn't answer.
         do {
-            status = try await work()
+            try session?.save()
         } catch {
-            await finish()
-            try? session?.save()
-            throw error
+            if case .success = result { result = .failure(error) } else { Terminal.printError("midst: \(error)") }
         }
         await finish()
-        try session?.save()
-        return status
+        return try result.get()
     }
 
     /// Writes and sends what there is, and says what couldn't be.

@@ -31,11 +31,13 @@ struct Session {
         let cookies = jar.snapshot(includingSessionCookies: true)
         let files = FileManager.default
         guard !cookies.isEmpty || files.fileExists(atPath: file.path) else { return }
-        try files.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let beside = file.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString)").path
+        let (folder, failure) = (file.deletingLastPathComponent(), RunFailure("can't write the session '\(file.path)'"))
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        guard (try? files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)) != nil else {
+            throw failure
+        }
+        let beside = folder.appendingPathComponent(".\(UUID().uuidString)").path
         let content = Array(try JSONEncoder().encode(cookies))
-        let failure = RunFailure("can't write the session '\(file.path)'")
         let descriptor = Self.makeFile(beside)
         guard descriptor >= 0 else { throw failure }
         let isWritten = (try? Terminal.put(content, into: descriptor)) != nil && fsync(descriptor) == 0
