@@ -75,12 +75,13 @@ final class ServerState: Sendable {
     }
 
     func shutdown() {
+        // First, so that nobody who comes meanwhile is told that nothing is scripted.
+        try? listener.stop()
         // The closure is released outside the lock, since what it holds may call back.
         _ = state.withLock { state in
             defer { state = State() }
             return state
         }
-        try? listener.stop()
         log.close()
     }
 }
