@@ -94,6 +94,7 @@ import Testing
             (.disconnect(.beforeHead), ""), (.disconnect(.insideHead), "HTTP/1.1 101 "),
             (.disconnect(.afterResponse), "HTTP/1.1 101 "), (.status(503), "HTTP/1.1 503 "),
             (.error(.protocolViolation), "no HTTP"), (.disconnect(.insideBody(afterBytes: 3)), "HTTP/1.1 500 "),
+            (.wrongContentLength(declared: 3), "HTTP/1.1 500 "),
         ] as [(Fault, String)])
     func strikesAgreements(fault: Fault, beginning: String) async throws {
         let server = try MockServer()
@@ -105,6 +106,19 @@ import Testing
         client.send(upgrade)
         let (text, _) = await client.readAll()
         #expect(text.hasPrefix(beginning) && text.isEmpty == beginning.isEmpty && !text.hasSuffix("served"), "\(text)")
+    }
+
+    @Test("What would agree to a socket agrees to none with another status than 101")
+    func statusOfAgreements() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        var response = MockServer.Response.webSocket { try await $0.send("served") }
+        response.status = .ok
+        server.enqueue(response)
+        let client = try RawClient(port: server.port)
+        client.send(upgrade)
+        let (text, _) = await client.readAll()
+        #expect(text.hasPrefix("HTTP/1.1 200 ") && !text.contains("served"), "\(text)")
     }
 
     @Test("What agrees to a socket comes early, late, and after interim responses as any other response")

@@ -68,7 +68,7 @@ struct ResponseWriter {
         if case .insideBody? = response.fault?.place { try strike() }
         try strike(at: .afterResponse)
         if body.breaksConnection || declaresWrongLength { return .over }
-        return response.socket != nil ? .upgraded : isKept ? .kept : .over
+        return isAgreement ? .upgraded : isKept ? .kept : .over
     }
 
     private func write(_ content: HTTPBody, to body: inout ResponseBodyWriter) throws {
@@ -104,6 +104,7 @@ struct ResponseWriter {
         if response.fault == .truncatedChunk, !hasBody || framing != .chunked {
             return "has a fault in the framing of a chunked body, which it hasn't"
         }
+        if isAgreement, declaredLength != nil { return "has a fault in the length of a body, which it hasn't" }
         // Both framings together are for who asks for them by name.
         if hasBody, framing == .chunked, saysLength, !response.headers.contains(.transferEncoding) {
             return "has a length, and trailers or a fault that need chunks"
@@ -146,6 +147,9 @@ struct ResponseWriter {
         head.append(fields: interim.headers.bytes)
         return head + [13, 10]
     }
+
+    /// Whether the connection becomes a socket; with another status, it is the answer of a server that knows none.
+    private var isAgreement: Bool { response.socket != nil && response.status.code == 101 }
 
     private var declaredLength: Int? { response.fault?.declaredLength }
     private var saysLength: Bool { response.headers.contains(.contentLength) || declaredLength != nil }
