@@ -118,10 +118,17 @@ struct OutputTests {
     @Test("A session is its owner's alone before anything stands in it")
     func session() throws {
         defer { server.shutdown() }
-        let file = folder.url.appendingPathComponent("session")
-        let descriptor = Session.makeFile(file.path)
-        defer { close(descriptor) }
-        #expect(descriptor >= 0)
+        let file = try folder.file(Array("[]".utf8))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        var mode: Int?
+        var content: Data?
+        try Session(file.path).save { path in
+            let descriptor = Session.makeFile(path)
+            mode = (try? attribute(.posixPermissions, URL(fileURLWithPath: path))) as? Int
+            content = FileManager.default.contents(atPath: path)
+            return descriptor
+        }
+        #expect(mode == 0o600 && content == Data())
         #expect(try attribute(.posixPermissions, file) as? Int == 0o600)
         // Somebody else may have opened what is there.
         #expect(Session.makeFile(file.path) == -1)

@@ -27,7 +27,9 @@ struct Session {
     }
 
     /// Writes the cookies, those without an end as well, to a file for its owner alone, which is there as a whole or as it was.
-    func save() throws {
+    ///
+    /// - Parameter make: Makes a new file at a path, and returns its descriptor.
+    func save(making make: (String) -> Int32 = Self.makeFile) throws {
         let cookies = jar.snapshot(includingSessionCookies: true)
         let files = FileManager.default
         guard !cookies.isEmpty || files.fileExists(atPath: file.path) else { return }
@@ -38,7 +40,7 @@ struct Session {
         }
         let beside = folder.appendingPathComponent(".\(UUID().uuidString)").path
         let content = Array(try JSONEncoder().encode(cookies))
-        let descriptor = Self.makeFile(beside)
+        let descriptor = make(beside)
         guard descriptor >= 0 else { throw failure }
         let isWritten = (try? Terminal.put(content, into: descriptor)) != nil && fsync(descriptor) == 0
         close(descriptor)
