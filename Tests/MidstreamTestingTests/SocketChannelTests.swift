@@ -75,5 +75,6 @@ import Testing
         #expect(first > 0 && first + rest < bytes.count)
         await #expect(throws: ConnectionEnded.self) { try await sending.value }
         await #expect(throws: ConnectionEnded.self) { try await SocketChannel(socket).write([1]) }
+        withExtendedLifetime(connected) {}
     }
 }
