@@ -8,8 +8,8 @@ package struct ConnectionEnded: Error {
 
 /// A connected stream socket with blocking calls.
 ///
-/// One thread receives and closes; any may send meanwhile, which closing breaks off. Any may call ``interrupt()``, which makes the blocked ones
-/// return.
+/// One thread receives and closes; any may send meanwhile, which closing breaks off, but not with a deadline, for which the descriptor is made
+/// not to block. Any may call ``interrupt()``, which makes the blocked ones return.
 package final class Socket: Sendable {
     private struct State {
         var isOpen = true
@@ -18,7 +18,7 @@ package final class Socket: Sendable {
         var senders = 0
     }
 
-    /// For what isn't here; closed with the socket.
+    /// For calls that this type lacks, such as those of TLS in tests; closed with the socket.
     package let descriptor: Int32
     private let state = Locked(State())
 

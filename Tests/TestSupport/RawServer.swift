@@ -20,7 +20,7 @@
                 } else {
                     serve(RawConnection(socket.descriptor))
                 }
-                // Before it is closed: with something unread, that breaks the connection.
+                // The end is sent first, since closing with unread input resets the connection.
                 socket.interrupt()
             }
         }

@@ -240,8 +240,8 @@ enum FromCurl {
         uniquingKeysWith: { first, _ in first })
 }
 
-/// Words as a POSIX shell reads them, and `$'…'` as bash does; nothing is expanded. A quotation mark with a combining character behind it is one
-/// to a shell, so they aren't read by `Character`.
+/// Words as a POSIX shell reads them, and `$'…'` as bash does; nothing is expanded. To a shell, a quotation mark stays one when a combining
+/// character follows, so words are read by scalars, not by `Character`.
 enum ShellWords {
     private typealias Rest = Substring.UnicodeScalarView
 

@@ -23,7 +23,7 @@ struct Recording {
     }
 
     /// Does the work, and then keeps what came of it and the cookies, also where Ctrl-C or a reader of the output that has had enough ends it, as
-    /// it is usual for streams.
+    /// is usual for streams.
     ///
     /// - Returns: The exit status.
     func keeping(_ session: Session?, of work: () async throws -> Int32) async throws -> Int32 {
