@@ -25,7 +25,7 @@ private final class DetachedOwner: CallOwner {
     func speaker(_ number: Int, for request: HTTPRequest) -> String? { nil }
     func takeRetry() -> Bool { false }
     func count(resends: Int) {}
-    func planned(_ request: HTTPRequest) async throws -> PlannedRequest { .unknown("a released client") }
+    func planned(_ request: HTTPRequest, for call: Call) async throws -> PlannedRequest { .unknown("a released client") }
     func sendAlternate(_ request: HTTPRequest, of call: Call, sharing: any ExchangeSharing) async throws -> HTTPResponse {
         throw CancellationError()
     }
@@ -41,7 +41,7 @@ extension Interception.Next where Input == HTTPRequest, Output == HTTPResponse {
         let owner = DetachedOwner(call.owner)
         let own = Call(
             owner: owner, requestID: HTTPRequest.ID(), delivery: .streamed, checkedURL: call.checkedURL, recorder: nil,
-            observation: call.observation?.serving(.revalidation, at: owner.now()))
+            observation: call.observation?.serving(.revalidation, at: owner.now()), beginning: call.beginning)
         var next = self
         next.position = ChainPosition(run: own, timeout: own.due(in: limit))
         return (next, limit)

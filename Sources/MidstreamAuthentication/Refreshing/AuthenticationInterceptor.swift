@@ -210,12 +210,14 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
 }
 
 extension AuthenticationInterceptor {
-    /// Puts the present credential on the request; `.unknown` when one would be obtained or refreshed first.
+    /// Puts the present credential on the request; `.unknown` when one would be obtained or refreshed first, or the call's login has ended.
     ///
     /// - Throws: What ``Authenticator/apply(_:to:)`` throws.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         guard try scope.contains(request.urlText) else { return .known("no credential for this origin") }
-        guard let held = keeper.present.held else { return .unknown("would obtain a credential first") }
+        let present = keeper.present
+        guard present.isMeant(for: ChainPosition.current?.call) else { return .unknown("its login has ended") }
+        guard let held = present.held else { return .unknown("would obtain a credential first") }
         guard !authenticator.needsRefresh(held.credential) else { return .unknown("would refresh its credential first") }
         try await authenticator.apply(held.credential, to: &request)
         return .known("refreshes its credential once if it is rejected")
@@ -223,7 +225,8 @@ extension AuthenticationInterceptor {
 }
 
 extension AuthenticationInterceptor {
-    /// The present credential's; `.unknown` when there is none that can be used as it is, `.nobody` for other origins.
+    /// The present credential's; `.unknown` when there is none that can be used as it is or the call's login has ended, `.nobody` for other
+    /// origins.
     public func identity(of request: HTTPRequest) -> RequestIdentity {
         guard !keeper.isRefreshingHere, (try? scope.contains(request.urlText)) != false else { return .nobody }
         let present = keeper.present

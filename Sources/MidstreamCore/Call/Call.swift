@@ -17,6 +17,8 @@ package final class Call: Sendable {
     /// Makes the record of the call; nil when nobody observes it.
     package let observation: CallObservation?
     package let stopwatch: Stopwatch
+    /// When it began, or the call that it is made on behalf of, in nanoseconds of the system's clock.
+    package let beginning: Int64
     /// Nil when the call is meant; otherwise it is only asked what it would do.
     package let rehearsal: Rehearsal?
     /// Whose exchanges it may share, when it is made on behalf of another call that failed; nil for any other.
@@ -26,10 +28,11 @@ package final class Call: Sendable {
     /// The bodies that this branch of the call has opened; nil when bodies are buffered.
     private let openBodies: OpenBodies?
 
+    /// - Parameter beginning: When the call began that this one belongs to; nil: that of `sharing`, or now.
     package init(
         owner: any CallOwner, requestID: HTTPRequest.ID, delivery: BodyDelivery, checkedURL: String, recorder: TraceRecorder?,
         rehearsal: Rehearsal? = nil,
-        sharing: (any ExchangeSharing)? = nil, observation: CallObservation? = nil
+        sharing: (any ExchangeSharing)? = nil, observation: CallObservation? = nil, beginning: Int64? = nil
     ) {
         self.observation = observation
         self.owner = owner
@@ -41,7 +44,9 @@ package final class Call: Sendable {
         self.rehearsal = rehearsal
         self.sharing = sharing
         othersTimeLeft = nil
-        stopwatch = owner.stopwatch.restarted()
+        let stopwatch = owner.stopwatch.restarted()
+        self.stopwatch = stopwatch
+        self.beginning = beginning ?? sharing?.beginning ?? stopwatch.start
         openBodies = delivery == .streamed ? OpenBodies(within: nil) : nil
     }
 
@@ -57,6 +62,7 @@ package final class Call: Sendable {
         sharing = call.sharing
         self.othersTimeLeft = othersTimeLeft
         stopwatch = call.stopwatch
+        beginning = call.beginning
         self.openBodies = openBodies
     }
 
@@ -89,9 +95,6 @@ package final class Call: Sendable {
     /// Closes what this branch has opened, whoever has wrapped it since.
     func giveUp() { openBodies?.close() }
 
-    /// When it began, or the call that it is made on behalf of, in nanoseconds of the system's clock.
-    package var beginning: Int64 { sharing?.beginning ?? stopwatch.start }
-
     /// The nanoseconds of the call's stopwatch at which a limit that begins now is over.
     package func due(in limit: Duration?) -> Int64 {
         guard let limit, limit < .longest else { return .max }
@@ -122,8 +125,8 @@ package protocol CallOwner: ResendBudget {
     /// Takes one retry from the budget; false when there is none.
     func takeRetry() -> Bool
 
-    /// The request that the interceptors after stage `call` would make of one, found without sending anything.
-    func planned(_ request: HTTPRequest) async throws -> PlannedRequest
+    /// The request that the interceptors after stage `call` would make of one of a call, found without sending anything.
+    func planned(_ request: HTTPRequest, for call: Call) async throws -> PlannedRequest
 
     /// Sends a request on behalf of a call that failed.
     func sendAlternate(_ request: HTTPRequest, of call: Call, sharing: any ExchangeSharing) async throws -> HTTPResponse

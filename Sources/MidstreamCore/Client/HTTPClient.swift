@@ -139,10 +139,12 @@ public final class HTTPClient: Sendable {
     }
 
     /// A call in which nothing is sent.
-    private func rehearsed(_ request: HTTPRequest, _ rehearsal: Rehearsal) -> Call {
+    ///
+    /// - Parameter beginning: When the call began that it tells about; nil: now.
+    private func rehearsed(_ request: HTTPRequest, _ rehearsal: Rehearsal, since beginning: Int64? = nil) -> Call {
         Call(
             owner: self, requestID: request.id, delivery: .buffered(upTo: configuration.maximumBufferedBody),
-            checkedURL: request.urlText, recorder: nil, rehearsal: rehearsal)
+            checkedURL: request.urlText, recorder: nil, rehearsal: rehearsal, beginning: beginning)
     }
 
     nonisolated(nonsending)
@@ -285,8 +287,8 @@ extension HTTPClient: CallOwner {
     package func takeRetry() -> Bool { arbiter.takeRetry() }
     package func count(resends: Int) { arbiter.count(resends: resends) }
 
-    package func planned(_ request: HTTPRequest) async throws -> PlannedRequest {
-        try await assembled.planned(request) { rehearsed(request, $0) }
+    package func planned(_ request: HTTPRequest, for call: Call) async throws -> PlannedRequest {
+        try await assembled.planned(request) { rehearsed(request, $0, since: call.beginning) }
     }
 
     package func sendAlternate(

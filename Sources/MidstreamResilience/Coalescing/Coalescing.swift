@@ -129,7 +129,7 @@ public final class Coalescing: HTTPInterceptor {
             guard let given = identity(request) else { return .not(because: "nobody knows whose it is") }
             users = [given]
         } else {
-            switch try await call.owner.planned(request) {
+            switch try await call.owner.planned(request, for: call) {
             case .known(let planned, let identity): (sent, users) = (planned, identity.users)
             case .unknown(let interceptor):
                 return .not(because: "\(interceptor) can't tell beforehand whose it will be")

@@ -1,4 +1,5 @@
 import Interception
+import Midstream
 import MidstreamAuthentication
 import MidstreamCore
 import MidstreamTesting
@@ -285,6 +286,44 @@ import Testing
         waiting.open()
         #expect((await call.result.errorOfCall as? HTTPError)?.underlying as? RefreshRefusal == .loginEnded)
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.credentials == ["bob"])
+    }
+
+    @Test("It shares neither answer nor failure with an equal call of the next login", arguments: [true, false])
+    func sharedCallAfterAnotherLogin(isFirst: Bool) async throws {
+        let (waiting, slow) = (Gate(), Gate())
+        let anns = HTTPRequest("/me")
+        let stub = StubTransport(status: .ok)
+        let session = AuthenticationInterceptor(TestAuthenticator(), credential: "ann")
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
+            ClosureHTTPInterceptor(stage: .call) { request, next in
+                if request.id == anns.id { await waiting.wait() }
+                return try await next(request)
+            }
+            Coalescing()
+            ClosureHTTPInterceptor("Slow") { request, next in
+                await slow.wait()
+                return try await next(request)
+            } plan: { _ in
+                .known()
+            }
+            session
+        }
+        let call = Task { try await client.send(anns) }
+        await waiting.reached()
+        try await session.logIn("bob")
+        if isFirst {
+            waiting.open()
+            await slow.reached()
+        }
+        let bobs = Task { try await client.send(HTTPRequest("/me")).status }
+        if !isFirst { await slow.reached() }
+        waiting.open()
+        // Time for the second one to join the first, if it would.
+        for _ in 0..<200 { await Task.yield() }
+        slow.open()
+        #expect((await call.result.errorOfCall as? HTTPError)?.underlying as? RefreshRefusal == .loginEnded)
+        #expect(try await bobs.value == .ok)
         #expect(stub.credentials == ["bob"])
     }
 
