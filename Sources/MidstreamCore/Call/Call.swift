@@ -23,7 +23,8 @@ package final class Call: Sendable {
     package let rehearsal: Rehearsal?
     /// Whose exchanges it may share, when it is made on behalf of another call that failed; nil for any other.
     package let sharing: (any ExchangeSharing)?
-    /// How many nanoseconds those have left who wait for it, when it is made for several, whose deadlines don't end it; nil for any other.
+    /// How many nanoseconds those have left who wait for it, when it, or the call that it is made on behalf of, is made for several, whose
+    /// deadlines don't end it; nil for any other.
     let othersTimeLeft: (@Sendable () -> Int64)?
     /// The bodies that this branch of the call has opened; nil when bodies are buffered.
     private let openBodies: OpenBodies?
@@ -43,10 +44,10 @@ package final class Call: Sendable {
         self.recorder = recorder
         self.rehearsal = rehearsal
         self.sharing = sharing
-        othersTimeLeft = nil
-        let stopwatch = owner.stopwatch.restarted()
-        self.stopwatch = stopwatch
-        self.beginning = beginning ?? sharing?.beginning ?? stopwatch.start
+        othersTimeLeft = sharing?.call.othersTimeLeft
+        stopwatch = owner.stopwatch.restarted()
+        let start = stopwatch.start
+        self.beginning = beginning ?? sharing?.call.beginning ?? start
         openBodies = delivery == .streamed ? OpenBodies(within: nil) : nil
     }
 

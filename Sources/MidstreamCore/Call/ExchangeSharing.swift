@@ -1,7 +1,7 @@
 /// Lets exchanges of several calls be one.
 package protocol ExchangeSharing: AnyObject, Sendable {
-    /// ``Call/beginning`` of the call that failed.
-    var beginning: Int64 { get }
+    /// The call that failed.
+    var call: Call { get }
 
     /// The response to a request as it goes on the wire: that of another call to the same request, or what `deliver` brings.
     func response(

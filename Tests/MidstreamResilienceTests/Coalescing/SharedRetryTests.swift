@@ -51,6 +51,32 @@ struct SharedRetryTests {
         await end.value
     }
 
+    @Test("isn't waited for in an alternate either that comes too late for all")
+    func tooLateForTheAlternate() async throws {
+        let stub = StubTransport { request in
+            let isLogin = request.urlText.hasSuffix("/login")
+            return HTTPResponse(
+                status: isLogin ? .serviceUnavailable : .unauthorized, headers: isLogin ? [.retryAfter: "60"] : [:],
+                request: request)
+        }
+        let login = AlternateRequestValidator { _, _ in HTTPRequest("/login") }
+        let client = bench.client(
+            stub, maxRetries: 1, validators: [login, DefaultValidator(retriableStatus: [503: .immediate])],
+            interceptors: { coalescing })
+        let isOver = Locked(false)
+        let call = send(client, within: .seconds(30))
+        let end = Task {
+            _ = await call.result
+            isOver.withLock { $0 = true }
+        }
+        // The alternate would be a second that sleeps.
+        await eventually { isOver.withLock { $0 } || bench.clock.sleepers == 2 }
+        bench.clock.advance(by: .seconds(30))
+        let error = await call.result.httpError
+        #expect(error?.code == .authentication && (error?.underlying as? HTTPError)?.code == .unacceptableStatus)
+        await end.value
+    }
+
     @Test("is waited for as long as somebody has the time", arguments: [Duration.seconds(90), nil])
     func inTime(longest: Duration?) async throws {
         let client = client

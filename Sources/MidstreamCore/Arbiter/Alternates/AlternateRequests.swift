@@ -18,7 +18,7 @@ final class AlternateRequests: Sendable {
         _ alternate: HTTPRequest, for attempt: Attempt, after outcome: Outcome, validators: [any HTTPValidator]
     ) async throws -> HTTPResponse {
         guard let call = attempt.next.call else { throw CancellationError() }
-        let shared = Sharing(alternates: self, answers: attempt.answers, beginning: call.beginning)
+        let shared = Sharing(alternates: self, answers: attempt.answers, call: call)
         do {
             let response = try await call.owner.sendAlternate(prepared(alternate, validators), of: call, sharing: shared)
             attempt.record(
@@ -119,13 +119,13 @@ struct WireRequest: Hashable, Sendable {
 private final class Sharing: ExchangeSharing {
     private let alternates: AlternateRequests
     private let answers: AlternateAnswers
-    let beginning: Int64
+    let call: Call
     private let shared = Locked(false)
 
-    init(alternates: AlternateRequests, answers: AlternateAnswers, beginning: Int64) {
+    init(alternates: AlternateRequests, answers: AlternateAnswers, call: Call) {
         self.alternates = alternates
         self.answers = answers
-        self.beginning = beginning
+        self.call = call
     }
 
     var wasShared: Bool { shared.withLock { $0 } }
