@@ -73,12 +73,30 @@ extension ChainPosition {
     package func untilDeadline<Value: Sendable>(
         _ work: @escaping @Sendable (ChainPosition) async throws -> Value
     ) async throws -> Value {
-        let result = await interrupting(at: deadline, work)
+        let result =
+            if isInterrupted || deadline == .max {
+                await interrupting(at: deadline, work)
+            } else {
+                await Leaving.told { await interrupting(at: deadline, work) }
+            }
         if case .failure(let error) = result, error is CancellationError, isOver(deadline) {
             // The library's waits throw the limit's error themselves, so this was a wait of the user's code, not for the server.
             throw overdue(phase: .maybeProcessed).refusedHere
         }
         return try result.get()
+    }
+
+    /// Runs work that the deadline doesn't bind, since it is over. Where that has cancelled the present task, the work has one of its own, which
+    /// ends when the call's user leaves.
+    package func afterDeadline<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await ChainPosition.local.withValue(withoutDeadline) {
+            guard isInterrupted, Task.isCancelled, let leaving = Leaving.current else { return try await work() }
+            let task = Task { try await work() }
+            leaving.then { task.cancel() }
+            return try await task.value
+        }
     }
 
     /// Runs work in a child task that is cancelled at a time; in this one, if it is cancelled then as well. Nothing else interrupts work.

@@ -16,7 +16,7 @@ public import MidstreamCore
 /// be taken for a login: an alternate (``AlternateRequestValidator``), or one for an OAuth token.
 ///
 /// The closure may wait, such as for a database. Called in time it is ended at the deadline as any other code; called because the deadline has
-/// passed it isn't bound by it, and takes as long as it takes.
+/// passed it isn't bound by it, and takes as long as it takes. Cancelling the call ends it.
 public struct Fallback: HTTPInterceptor {
     private let covers: @Sendable (any Error) -> Bool
     private let answer: @Sendable (HTTPRequest, any Error) async throws -> HTTPResponse
@@ -79,11 +79,7 @@ public struct Fallback: HTTPInterceptor {
                 try await ChainPosition.local.withValue(position) { try await answer(request, error) }
             }
         }
-        return try await ChainPosition.local.withValue(position.withoutDeadline) {
-            // The deadline has ended this task if an interceptor further out had to be interrupted.
-            guard Task.isCancelled else { return try await answer(request, error) }
-            return try await Task { [answer] in try await answer(request, error) }.value
-        }
+        return try await position.afterDeadline { [answer] in try await answer(request, error) }
     }
 
     /// Changes nothing.

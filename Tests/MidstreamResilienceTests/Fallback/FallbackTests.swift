@@ -119,10 +119,10 @@ struct FallbackTests {
         #expect(response.isFallback && response.body.text == "yesterday")
     }
 
-    @Test("who leaves ends an answer to a deadline")
-    func abandonedAnswer() async throws {
+    @Test("who leaves ends an answer to a deadline", arguments: [false, true])
+    func abandonedAnswer(isInside: Bool) async throws {
         let begun = Gate()
-        let client = client {
+        let client = client(isInside: isInside) {
             begun.open()
             try await untilCancelled()
             throw Failure()
@@ -132,7 +132,45 @@ struct FallbackTests {
         bench.clock.advance(by: .seconds(1))
         await begun.wait()
         call.cancel()
-        await #expect(throws: CancellationError.self) { try await call.value }
+        let result = await call.result
+        if isInside {
+            // What was interrupted ends with that error, whoever leaves then.
+            #expect(result.httpError?.code == .deadlineExceeded)
+        } else {
+            #expect(throws: CancellationError.self) { try result.get() }
+        }
+    }
+
+    @Test("an answer to a call within another one ends at that one's deadline")
+    func answerWithinAnotherCall() async throws {
+        let isOver = Gate()
+        let stub = StubTransport { _ in
+            await isOver.wait()
+            throw HTTPError(.connection)
+        }
+        let inner = bench.client(
+            stub, maxRetries: 0,
+            interceptors: {
+                Fallback { _, _ in
+                    try await untilCancelled()
+                    throw Failure()
+                }
+            })
+        let outer = bench.client(
+            stub, maxRetries: 0, { $0.deadline = .seconds(1) },
+            interceptors: {
+                ClosureHTTPInterceptor("Outer", stage: .call) { _, _ in
+                    try await withTaskCancellationHandler {
+                        try await inner.send(HTTPRequest("/"))
+                    } onCancel: {
+                        isOver.open()
+                    }
+                }
+            })
+        let call = Task { try await outer.send(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        #expect(await call.result.httpError?.code == .deadlineExceeded)
     }
 
     @Test("an answer that was begun in time ends at the deadline")
