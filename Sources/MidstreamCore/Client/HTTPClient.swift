@@ -223,14 +223,14 @@ public final class HTTPClient: Sendable {
         return position
     }
 
-    /// Has the deadline cover the body, if that is wanted.
+    /// Has the deadline cover the body, if that is wanted. An answer to the deadline, such as a fallback's file, isn't held to it any more.
     @inline(never)
     private func limit(_ response: inout HTTPResponse, at position: ChainPosition) {
         let limits = response.request.limits
         var position = position
         position.limit(deadline: limits.deadline)
         guard response.body.bytes == nil, limits.deadlineCoversBody ?? configuration.deadlineCoversBody,
-            position.deadline != .max, let call = position.call
+            position.deadline != .max, let call = position.call, !(response.isWhole && position.isOver(position.deadline))
         else { return }
         response.body = response.body.timed(until: .nanoseconds(position.deadline), of: call.stopwatch)
     }

@@ -88,6 +88,24 @@ struct FallbackTests {
         #expect(response.isFallback && response.body.text == "yesterday")
     }
 
+    @Test("a stream that answers a deadline can be read, though that covers bodies")
+    func streamedAnswer() async throws {
+        let client = bench.client(
+            StubTransport { request in
+                try await untilCancelled()
+                return HTTPResponse(status: 200, request: request)
+            }, maxRetries: 0, { ($0.deadline, $0.deadlineCoversBody) = (.seconds(1), true) },
+            interceptors: {
+                Fallback { request, _ in HTTPResponse(status: 200, body: .stream { chunks("yester", "day") }, request: request) }
+            })
+        let call = Task { try await client.stream(HTTPRequest("/")) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        let response = try await call.value
+        #expect(response.isFallback)
+        #expect(try await response.body.collect() == Array("yesterday".utf8))
+    }
+
     /// Fails at once, or waits for the deadline.
     private func client(
         failing code: HTTPError.Code? = nil, isInside: Bool = false,
