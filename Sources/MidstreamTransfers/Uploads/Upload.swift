@@ -150,6 +150,7 @@ struct Upload {
         var follower = request
         follower.method = method
         follower.urlText = url
+        if url != request.urlText, follower.route != nil { follower.route = nil }
         follower.onInterim = nil
         // What is about the first request's body or its resource, as conditions are.
         follower.headers.removeAll { name in

@@ -15,6 +15,21 @@ struct UploadURLTests {
         #expect(stub.requests.map(\.route) == ["files/{}"])
     }
 
+    @Test("Where the server continues it, it has no route")
+    func continuation() async throws {
+        let stub = StubTransport { request in
+            let isFirst = request.method == .post
+            _ = try await request.body.collect()
+            return HTTPResponse(
+                status: isFirst ? .created : .noContent, headers: isFirst ? [.location: "/uploads/17"] : ["Upload-Offset": "1"],
+                request: request)
+        }
+        let name = "a"
+        try await testClient(baseURL: "https://h/", transport: stub).upload(.bytes([1]), to: "files/\(name)", protocol: .tus)
+        #expect(stub.requests.map(\.urlText) == ["https://h/files/a", "https://h/uploads/17"])
+        #expect(stub.requests.map(\.route) == ["files/{}", nil])
+    }
+
     @Test("A text that was made elsewhere is taken as it is")
     func text() async throws {
         let url: String = "https://h/files/a/b?c"
