@@ -53,6 +53,15 @@ import Testing
         #expect(stub.credentials == ["", "token 1"])
     }
 
+    @Test func atTheExchangeItStandsOutsideTheUsersOwn() {
+        let client = testClient(transport: StubTransport(status: .ok)) {
+            ClosureRequestInterceptor("Shard", stage: .exchange) { _ in }
+            AuthenticationInterceptor(TestAuthenticator()).at(.exchange)
+        }
+        let names = client.pipeline.entries.filter { $0.scope == .client }.map(\.name)
+        #expect(names.count == 2 && names.last == "Shard")
+    }
+
     @Test func atTheAttemptItStandsWhereItIsListed() {
         let client = testClient(transport: StubTransport(status: .ok)) {
             ClosureRequestInterceptor("First") { _ in }

@@ -21,7 +21,8 @@ public import MidstreamCore
 /// - A call belongs to the login that was there when it began; see ``logIn(_:)``.
 /// - Credentials go to their origins only. A redirect inside the attempt keeps a header within the origin and never takes it to
 ///   another. A credential in the query belongs at ``InterceptorStage/exchange`` (see ``HTTPInterceptor/at(_:)``), where each hop is
-///   judged by itself. There it stands inside caches, and outside hedges, breakers, quotas and limits.
+///   judged by itself. There it stands inside caches, and outside hedges, breakers, quotas and limits, and outside your own
+///   interceptors: one that changes the host belongs at ``InterceptorStage/attempt``, or the credential goes there with it.
 /// - A request whose body can be read once, and was, can't be sent again: the credential is refreshed for the calls to come, and
 ///   the rejecting response is returned.
 ///
