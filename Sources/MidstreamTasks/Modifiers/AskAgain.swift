@@ -31,7 +31,7 @@ extension RequestTask {
     /// client.get("news").decode(News.self).askAgain(2, delay: { .seconds($0) })
     /// ```
     ///
-    /// It repeats everything before it, decoding too. To repeat only the request, as the client's validators see fit and with `Retry-After`
+    /// It repeats everything before it, decoding too, by calls of their own, which have the login of that moment. To repeat only the request, as the client's validators see fit and with `Retry-After`
     /// honoured, use ``DataTask/retries(_:)``. Where both are used they multiply, which the traces of the repeated calls show.
     ///
     /// - Parameters:
