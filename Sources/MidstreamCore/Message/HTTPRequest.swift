@@ -166,6 +166,12 @@ public struct HTTPRequest: Identifiable, Sendable {
     }
 }
 
+/// What is said of the message itself, and not of its call.
+private let ownKeys = [
+    ObjectIdentifier(RouteKey.self), ObjectIdentifier(AddressKey.self), ObjectIdentifier(TrailersKey.self),
+    ObjectIdentifier(UnsafeRetryKey.self),
+]
+
 private enum RouteKey: RequestContextKey { static var defaultValue: String? { nil } }
 private enum UnsendableKey: RequestContextKey { static var defaultValue: String? { nil } }
 private enum UnsaidMethodKey: RequestContextKey { static let defaultValue = false }
@@ -202,12 +208,7 @@ extension HTTPRequest {
         request.attemptNumber = other.attemptNumber
         guard id != other.id else { return request }
         request.id = other.id
-        request.context.complete(from: other.context)
-        // These are said of the message itself.
-        request.route = route
-        request.address = address
-        request.trailers = trailers
-        request.allowsUnsafeRetry = allowsUnsafeRetry
+        request.context.complete(from: other.context, without: ownKeys)
         return request
     }
 }

@@ -1,4 +1,4 @@
-private enum UnsafeRetryKey: RequestContextKey { static let defaultValue = false }
+enum UnsafeRetryKey: RequestContextKey { static let defaultValue = false }
 private enum FollowsUnrepeatableKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPRequest {

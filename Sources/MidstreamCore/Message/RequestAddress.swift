@@ -12,4 +12,4 @@ extension HTTPRequest {
     }
 }
 
-private enum AddressKey: RequestContextKey { static var defaultValue: String? { nil } }
+enum AddressKey: RequestContextKey { static var defaultValue: String? { nil } }

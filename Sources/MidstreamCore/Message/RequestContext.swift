@@ -37,9 +37,9 @@ public struct RequestContext: Sendable, CustomStringConvertible, CustomReflectab
     /// Whether something has been set under a key.
     func has(_ key: any RequestContextKey.Type) -> Bool { values.has(ObjectIdentifier(key)) }
 
-    /// Takes over what another one has and this one hasn't.
-    mutating func complete(from other: RequestContext) {
-        values.complete(from: other.values)
+    /// Takes over what another one has and this one hasn't, but nothing of these keys.
+    mutating func complete(from other: RequestContext, without keys: [ObjectIdentifier]) {
+        values.complete(from: other.values, without: keys)
         limits = limits.over(other.limits)
         keptLimits = other.keptLimits
     }

@@ -1,4 +1,4 @@
-private enum TrailersKey: RequestContextKey { static var defaultValue: (@Sendable () -> HTTPHeaders)? { nil } }
+enum TrailersKey: RequestContextKey { static var defaultValue: (@Sendable () -> HTTPHeaders)? { nil } }
 
 extension HTTPRequest {
     /// Gives the fields after the body (RFC 9110 §6.5), when that has been sent to its end; none by default.

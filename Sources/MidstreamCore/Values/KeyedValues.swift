@@ -37,9 +37,9 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
         values.append(Entry(key: key, value: value))
     }
 
-    /// Takes over the values of keys that have none here.
-    mutating func complete(from other: KeyedValues) {
-        for entry in other.values where !has(entry.key) { values.append(entry) }
+    /// Takes over the values of keys that have none here, except for some keys.
+    mutating func complete(from other: KeyedValues, without keys: [ObjectIdentifier]) {
+        for entry in other.values where !has(entry.key) && !keys.contains(entry.key) { values.append(entry) }
     }
 
     /// Whether there is a value of a key.

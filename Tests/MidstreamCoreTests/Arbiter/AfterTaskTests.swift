@@ -60,9 +60,11 @@ struct AfterTaskTests {
     func replacement() async throws {
         let client = bench.client(
             stub, validators: [AlternateTaskValidator { $0 = HTTPRequest("https://h/", headers: ["X-Token": "t"]) }])
-        let request = HTTPRequest("/")
+        var request = HTTPRequest("/")
+        request.deadlineCoversBody = true
         let response = try await client.send(request)
         #expect(response.status == .ok && response.body.bytes != nil && stub.requests.last?.id == request.id)
+        #expect(stub.requests.last?.deadlineCoversBody == true)
     }
 
     @Test("E9 AlternateTaskValidator: 401 and 403, no retries needed", arguments: [401, 402, 403, 407, 500])

@@ -302,6 +302,13 @@ struct RedirectTests {
         #expect(request.route != nil && sent.route == nil && !sent.allowsUnsafeRetry)
     }
 
+    @Test("a closure's own request can be compared with others, so that its answer may be shared")
+    func comparableRequest() async throws {
+        let policy = RedirectPolicy.custom { _, _ in HTTPRequest("https://h/login") }
+        let sent = try await client(redirecting(302, to: "/new"), policy).send(HTTPRequest("https://h/")).request
+        #expect(sent.urlText == "https://h/login" && sent.context.isComparable)
+    }
+
     @Test("a body that can be read once isn't sent to where a 307 points")
     func onceBody() async {
         let stub = StubTransport { request in
