@@ -29,7 +29,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         /// In the order in which they came.
         @usableFromInline var waiters: [Waiter] = []
         @usableFromInline var hasLanded = false
-        /// Until when one of all who came has time, at the latest; the largest number: no limit.
+        /// The latest time that any caller so far can wait until, whether or not it has left; the largest number: no limit.
         @usableFromInline var latest = Int64.min
         @usableFromInline var task: Task<Void, Never>?
 
@@ -66,7 +66,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         try await join(key, until: latest, work)
     }
 
-    /// Until when one of those who came for the work of a key has time, at the latest; nil when it isn't running.
+    /// The latest time that any caller for the work of a key can wait until, those who have left included; nil when it isn't running.
     package func latest(for key: Key) -> Int64? { flights.withLock { $0[key]?.latest } }
 
     /// How many callers are waiting for the work of a key; 0 when it isn't running.

@@ -24,7 +24,7 @@ public enum RefreshRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The beginnings of recent refreshes that haven't helped, which a limit is held against.
+/// Recent refreshes. Those count against a limit that nobody was accepted with, or that were in vain.
 struct RefreshHistory: Sendable {
     private struct Entry {
         let number: Int

@@ -46,7 +46,7 @@ extension HTTPError {
     /// Whether the failure may pass by itself and the request may be sent a second time.
     ///
     /// Such failures are a timeout, a connection that can't be made or breaks, a name that isn't found, and the statuses 408, 429,
-    /// 502, 503 and 504; after retries the last attempt's counts. That the transport has been closed doesn't pass. A request may be sent
+    /// 502, 503 and 504; after retries the last attempt's counts. A closed transport isn't such a failure. A request may be sent
     /// twice when it wasn't sent at all, its method is idempotent (RFC 9110 §9.2.2), it has an `Idempotency-Key`, or
     /// ``HTTPRequest/allowsUnsafeRetry`` says so; of several that redirects led through each has to allow it.
     public var isTransient: Bool {

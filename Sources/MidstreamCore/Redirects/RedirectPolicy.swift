@@ -32,8 +32,8 @@ public struct RedirectPolicy: Sendable {
 
     /// Asks the closure about each redirect: the request to send next, or nil to take the redirect as the response.
     ///
-    /// One that it makes itself has the limits, the decoder and the other values of the context that it doesn't set of the request before; but not
-    /// its ``HTTPRequest/address``, ``HTTPRequest/trailers`` and ``HTTPRequest/allowsUnsafeRetry``.
+    /// A request that the closure makes itself takes what it doesn't set from the one before: limits, decoder and other values of the context,
+    /// but not ``HTTPRequest/route``, ``HTTPRequest/address``, ``HTTPRequest/trailers`` and ``HTTPRequest/allowsUnsafeRetry``.
     ///
     /// - Parameters:
     ///   - limit: How many redirects are followed.

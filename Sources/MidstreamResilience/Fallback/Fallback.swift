@@ -38,7 +38,8 @@ public struct Fallback: HTTPInterceptor {
     /// `.call`
     public var stage: InterceptorStage { .call }
 
-    /// ``InterceptorTraits/endsInTime``: a closure that is called before the deadline is ended at it.
+    /// ``InterceptorTraits/endsInTime``: a closure that is called before the deadline is ended at it; one that is called because of the deadline
+    /// takes its time, and holds up the call.
     public var traits: InterceptorTraits { .endsInTime }
 
     /// Whether the server is unavailable at present, by the failure.

@@ -9,7 +9,7 @@ public struct DefaultValidator: HTTPValidator {
     /// on after 429 and 503, which also wait at least as long as `Retry-After` says, and from 50 ms on after the others. Only requests that may be repeated are: see ``HTTPRequest/allowsUnsafeRetry``.
     public var retriableStatus: [HTTPStatus: RetryStrategy]
     /// Failures after which a retry may help. By default timeouts, failed connections, lost connections and failed name lookups,
-    /// exponential from 50 ms on with full jitter. That the transport has been closed isn't retried.
+    /// exponential from 50 ms on with full jitter. A request that fails because the transport was closed isn't retried.
     public var retriableErrors: [HTTPError.Code: RetryStrategy]
 
     /// Makes a validator; every parameter's default is the property's.
