@@ -17,10 +17,8 @@ final class ClientDefaults: Sendable {
 
     /// The items that a URL doesn't have yet, joined; nil: none. It has them when its request was kept from an earlier call.
     func query(missingIn url: String) -> String? {
-        guard let query, let own = URLText(url).query else { return query }
-        let present = own.split(separator: "&")
-        let missing = items.filter { item in !present.contains { $0 == item } }
-        if missing.count == items.count { return query }
+        guard query != nil, let own = URLText(url).query, items.contains(where: { own.hasItem($0) }) else { return query }
+        let missing = items.filter { !own.hasItem($0) }
         return missing.isEmpty ? nil : missing.joined(separator: "&")
     }
 
@@ -35,5 +33,18 @@ final class ClientDefaults: Sendable {
         var headers = configuration.headers
         headers.removeCredentials()
         self.init(headers: headers, items: configuration.query.filter { !URLText.isSecret(item: $0.0) })
+    }
+}
+
+extension Substring {
+    /// Whether this is an item of the query. It isn't as a rule, so nothing is cut out for it.
+    fileprivate func hasItem(_ item: String) -> Bool {
+        var start = utf8.startIndex
+        while true {
+            let end = utf8[start...].firstIndex(of: UInt8(ascii: "&")) ?? utf8.endIndex
+            if utf8[start..<end].elementsEqual(item.utf8) { return true }
+            guard end < utf8.endIndex else { return false }
+            start = utf8.index(after: end)
+        }
     }
 }

@@ -89,7 +89,11 @@ struct KeptMessageTests {
 
     @Test(
         "a request that was kept and is sent again has the client's query items once",
-        arguments: [("/kept", "https://h/kept?v=2&text=a%20b"), ("/kept?v=2&q=1", "https://h/kept?v=2&q=1&text=a%20b")])
+        arguments: [
+            ("/kept", "https://h/kept?v=2&text=a%20b"), ("/kept?v=2&q=1", "https://h/kept?v=2&q=1&text=a%20b"),
+            ("/kept?q=1&v=2", "https://h/kept?q=1&v=2&text=a%20b"),
+            ("/kept?vv=2&v=22", "https://h/kept?vv=2&v=22&v=2&text=a%20b"),
+        ])
     func queryOfAKeptRequest(url: String, sent: String) async throws {
         var configuration = HTTPClient.Configuration()
         configuration.query = [("v", "2"), ("text", "a b")]
