@@ -44,6 +44,6 @@ public struct InterceptorRank: Sendable, Hashable, Comparable, CustomStringConve
 
 /// An interceptor whose rank depends on the stage that it is put at.
 package protocol RankedByStage: HTTPInterceptor {
-    /// Its rank at a stage, in place of ``HTTPInterceptor/rank``.
+    /// Its rank at another stage than its own, in place of ``HTTPInterceptor/rank``.
     func rank(at stage: InterceptorStage) -> InterceptorRank
 }

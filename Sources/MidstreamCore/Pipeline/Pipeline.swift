@@ -19,7 +19,9 @@ package final class Pipeline: Sendable {
             name = interceptor.name
             self.place = place
             self.scope = scope
-            rank = (interceptor as? any RankedByStage)?.rank(at: place.stage) ?? interceptor.rank
+            // Looking up a conformance costs more than the rest.
+            let isMoved = place.stage != interceptor.stage
+            rank = (isMoved ? interceptor as? any RankedByStage : nil)?.rank(at: place.stage) ?? interceptor.rank
             isPersonal = place > .arbiter && scope != .builtIn && !interceptor.traits.contains(.impersonal)
             waitsFreely = scope != .builtIn && !interceptor.traits.contains(.endsInTime)
         }
