@@ -108,10 +108,11 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///   the rejecting response if there was one; ``HTTPError/Code/timeout`` when the attempt's time is over; what `apply` and
     ///   `next` throw.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        guard !keeper.isRefreshingHere, try scope.contains(request.urlText, in: next.call) else { return try await next(request) }
+        let call = next.call
+        guard !keeper.isRefreshingHere, try scope.contains(request.urlText, in: call) else { return try await next(request) }
         let present = keeper.present
         if !present.isSaved { keeper.saveAgain() }
-        guard present.isMeant(for: next.call) else {
+        guard present.isMeant(for: call) else {
             throw HTTPError.withoutCredential(request, because: RefreshRefusal.loginEnded)
         }
         let visit = Visit(request: request, next: next, login: present.login, failures: present.failures)
