@@ -74,9 +74,10 @@ extension CacheRules {
     }
 
     private static func obstacle(toPart headers: HTTPHeaders) -> String? {
-        guard case .bytes(let range, _)? = headers[.contentRange].flatMap({ ContentRange($0) }) else {
+        guard case .bytes(let range, let total)? = headers[.contentRange].flatMap({ ContentRange($0) }) else {
             return "it isn't a single part"
         }
+        if total == nil { return "it doesn't say how long the whole is" }
         guard !headers.contains(.contentEncoding) else { return "it is a part of something encoded" }
         if let length = headers.values(.contentLength).first.flatMap({ ByteNumber.read($0.utf8) }),
             length != range.upperBound - range.lowerBound
