@@ -66,8 +66,10 @@ extension ResponseCache {
             searches.learn(rule, for: key.url)
             if let url = rule.canonical(key.url) { key = CacheKey(url: url, partition: key.partition) }
         }
-        guard let target = target(fetched, fields, CacheEntry(key: key, head: head)) else {
-            note(miss, status, "isn't stored: its Content-Range contradicts its length")
+        let brought = target(fetched, fields, CacheEntry(key: key, head: head))
+        guard let target = brought, !target.isWorthless else {
+            let obstacle = brought == nil ? "its Content-Range contradicts its length" : "a whole response is stored"
+            note(miss, status, "isn't stored: \(obstacle)")
             fetched.response.cacheStatus = status
             return nil
         }
@@ -87,14 +89,15 @@ extension ResponseCache {
         var target = Recording.Target(entry: entry, asked: fetched.miss.lookup.key, limit: options.maximumEntryBytes)
         let length = fields.contentLength
         // A whole response, stale as it may be, can still stand in for the server, and a part of a newer one can't.
-        let isWorthParts =
-            entry.head.hasStrongValidator && !fetched.miss.lookup.variants.contains { $0.isWhole && entry.replaces($0) }
+        target.replacesWhole = fetched.miss.lookup.variants.contains { old in
+            old.isWhole && !old.head.isInvalidated && entry.replaces(old)
+        }
         guard response.status == .partialContent,
             case .bytes(let part, let total)? = response.headers[.contentRange].flatMap({ ContentRange($0) })
         else {
             target.expected = length
             target.length = length
-            target.keepsParts = response.status == .ok && isWorthParts
+            target.keepsParts = response.status == .ok && entry.head.hasStrongValidator
             return target
         }
         let count = part.upperBound - part.lowerBound
@@ -102,9 +105,9 @@ extension ResponseCache {
         target.offset = part.lowerBound
         target.expected = count
         target.length = total
-        target.keepsParts = isWorthParts
+        target.keepsParts = entry.head.hasStrongValidator
         // More bytes of what is there already. What nobody checks stays a part, in the place of the other.
-        if let old = fetched.miss.lookup.match, fetched.miss.lookup.isOwn, old.head.hasStrongValidator,
+        if let old = fetched.miss.lookup.match, fetched.miss.lookup.isOwn, !old.isWhole, old.head.hasStrongValidator,
             old.head.isSameVersion(as: response.headers), old.length == total,
             !old.isWholeUnchecked(with: part, of: response)
         {

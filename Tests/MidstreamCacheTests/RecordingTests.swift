@@ -46,8 +46,11 @@ struct RecordingTests {
         #expect(store.calls.withLock { $0 } == Array(repeating: "written", count: count) + ["abandoned"])
     }
 
-    @Test("isn't kept in the place of a whole one when it is cut off")
-    func cutOffAfterWhole() async throws {
+    /// What comes when a whole body is stored.
+    enum Part: CaseIterable { case ofCutWhole, ofAnotherVersion, ofTheSameVersion }
+
+    @Test("isn't kept in the place of a whole one when it is a part", arguments: Part.allCases)
+    func partAfterWhole(part: Part) async throws {
         let store = NotingStore(boundsItsTime: true)
         store.gate.open()
         let number = Locked(0)
@@ -58,19 +61,33 @@ struct RecordingTests {
             }
             guard place < 3 else { throw HTTPError(.connection, phase: .notSent) }
             var headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-if-error=600", "ETag": "\"1\""]
-            if place == 1 { return HTTPResponse(status: 200, headers: headers, body: .text("one"), request: request) }
-            headers["ETag"] = "\"2\""
+            if place == 1 { return HTTPResponse(status: 200, headers: headers, body: .text("0123456789"), request: request) }
+            if part != .ofTheSameVersion { headers["ETag"] = "\"2\"" }
+            if part != .ofCutWhole {
+                headers["Content-Range"] = "bytes 0-3/10"
+                return HTTPResponse(status: 206, headers: headers, body: .text("0123"), request: request)
+            }
             headers["Content-Length"] = "10"
             let body = ArrivingBody([Array("0123".utf8)], thenThrowing: HTTPError(.connectionLost))
             return HTTPResponse(status: 200, headers: headers, body: .incoming(body, length: 10), request: request)
         }
         _ = try await bench.get()
         bench.clock.advance(20)
-        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
-        await #expect(throws: HTTPError.self) { try await response.body.collect() }
-        await eventually { store.calls.withLock { $0.count } == 4 }
-        #expect(store.calls.withLock { $0 } == ["written", "committed", "written", "abandoned"])
-        #expect(try await bench.get().text == "one")
+        var calls = ["written", "committed"]
+        if part == .ofCutWhole {
+            let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+            await #expect(throws: HTTPError.self) { try await response.body.collect() }
+            calls += ["written", "abandoned"]
+            await eventually { store.calls.withLock { $0.count } == 4 }
+        } else {
+            let response = try await bench.get(CacheBench.url, ["Range": "bytes=0-3"]) { request in
+                if part == .ofTheSameVersion { request.cache = .reload }
+            }
+            #expect(response.status == 206 && response.cacheStatus?.isStored == false)
+        }
+        #expect(store.calls.withLock { $0 } == calls)
+        #expect(try await bench.get().text == "0123456789")
+        #expect(bench.sent == 3)
     }
 }
 

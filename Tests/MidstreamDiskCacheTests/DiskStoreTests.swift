@@ -204,17 +204,6 @@ struct DiskStoreTests {
         try database.run("COMMIT")
     }
 
-    @Test(
-        "a part of a small body is cut out of it",
-        arguments: [("0-9", 0..<10), ("5-", 5..<100), ("-1", 99..<100), ("0-99", 0..<100)])
-    func smallPart(range: String, wanted: Range<Int>) async throws {
-        let client = client(DiskCacheStore(folder.url)) { sized($0) }
-        _ = try await client.send(HTTPRequest("http://h.test/100"))
-        let response = try await client.send(HTTPRequest("http://h.test/100", headers: ["Range": "bytes=\(range)"]))
-        #expect(response.status == 206 && response.cacheStatus?.isHit == true)
-        #expect(response.data == Data(bytes(100)[wanted]))
-    }
-
     @Test("of several variants each is answered with its own body")
     func variants() async throws {
         let count = Locked(0)
@@ -285,30 +274,6 @@ struct DiskStoreTests {
         #expect(count == 252)
         await eventually { Set(folder.bodies) == ["3.part", kept] }
         withExtendedLifetime(store) {}
-    }
-
-    @Test("parts are completed in their file")
-    func parts() async throws {
-        let all = bytes(100_000)
-        let count = Locked(0)
-        let client = client(DiskCacheStore(folder.url), count) { request in
-            var headers: HTTPHeaders = ["Cache-Control": "max-age=600", "ETag": "\"a\""]
-            guard let range = request.headers["Range"] else {
-                return HTTPResponse(status: 200, headers: headers, body: .bytes(all), request: request)
-            }
-            let bounds = range.dropFirst(6).split(separator: "-").compactMap { Int($0) }
-            let last = bounds.count > 1 ? bounds[1] : all.count - 1
-            headers["Content-Range"] = "bytes \(bounds[0])-\(last)/\(all.count)"
-            return HTTPResponse(status: 206, headers: headers, body: .bytes(Array(all[bounds[0]...last])), request: request)
-        }
-        let url = "http://h.test/x"
-        _ = try await client.send(HTTPRequest(url, headers: ["Range": "bytes=0-49999"]))
-        let part = try await client.send(HTTPRequest(url, headers: ["Range": "bytes=100-199"]))
-        #expect(part.cacheStatus?.isHit == true && part.data == Data(all[100..<200]))
-        #expect(try await client.send(HTTPRequest(url)).data == Data(all))
-        let whole = try await client.send(HTTPRequest(url))
-        #expect(whole.cacheStatus?.isHit == true && whole.data == Data(all))
-        #expect(count.withLock { $0 } == 2)
     }
 
     @Test("two stores on one folder see what the other stores")

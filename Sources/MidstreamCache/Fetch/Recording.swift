@@ -19,6 +19,8 @@ final class Recording: Sendable {
         var length: Int64?
         /// Whether what was cut off is worth keeping: what is missing can be fetched without mixing two versions.
         var keepsParts = false
+        /// Whether it would take the place of a whole one, which a part doesn't.
+        var replacesWhole = false
         /// How many bytes are there in another entry, whose place fewer don't take.
         var present: Int64 = 0
         /// How many bytes are written at most.
@@ -31,19 +33,22 @@ final class Recording: Sendable {
                 || permit.holds(for: asked) && permit.holds(for: CacheKey(url: NoVarySearch.anything(like: asked.url)))
         }
 
+        /// Whether nothing of it is stored, though all comes that was announced.
+        var isWorthless: Bool { replacesWhole && expected.map { entry(holding: $0) == nil } ?? false }
+
         /// The entry with so many bytes more; nil when they are worth nothing.
         ///
         /// - Parameter isCut: Whether the body has ended before its end.
         func entry(holding written: Int64, isCut: Bool = false) -> CacheEntry? {
             // Beyond that, there needn't be any place.
             guard written <= expected ?? .max else { return nil }
-            let range = offset..<(offset + written)
-            if !isCut, expected.map({ $0 == written }) ?? true {
-                return entry.adding(range, of: length ?? range.upperBound)
+            if isCut || written != expected ?? written {
+                // Bytes that are all there without their end having come may yet be refused at it.
+                guard keepsParts, written > present, length != nil, written < expected ?? 0 else { return nil }
             }
-            // Bytes that are all there without their end having come may yet be refused at it.
-            guard keepsParts, written > present, let length, let expected, written < expected else { return nil }
-            return entry.adding(range, of: length)
+            let range = offset..<(offset + written)
+            let stored = entry.adding(range, of: length ?? range.upperBound)
+            return replacesWhole && !stored.isWhole ? nil : stored
         }
     }
 
