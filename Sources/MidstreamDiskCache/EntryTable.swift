@@ -137,12 +137,12 @@ final class EntryTable {
         return Row(entry: stored, body: row[2].blob, sums: sums)
     }
 
-    /// Puts an entry in the place of those that it replaces.
+    /// Puts an entry in the place of those that it replaces, unless it is behind one of them.
     ///
     /// - Parameters:
     ///   - body: The body; or of one that is in its file what was written.
     ///   - isCurrent: Asked when no other may change anything any more; with false nothing is done.
-    /// - Returns: What it was.
+    /// - Returns: Whether it is there.
     func insert(_ entry: CacheEntry, _ body: Body, if isCurrent: () -> Bool) throws -> Bool {
         let (bytes, sums) =
             switch body {
@@ -152,6 +152,7 @@ final class EntryTable {
         let replaced = try database.transaction { () -> [CacheEntry]? in
             guard isCurrent() else { return nil }
             let others = try entries(for: entry.key)
+            if others.contains(where: entry.isBehind) { return nil }
             let replaced = others.filter { $0.id == entry.id || entry.replaces($0) } + others.dropFirst(Self.maximumVariants - 1)
             for other in replaced { try database.run("DELETE FROM entries WHERE id = ?", Self.id(other)) }
             let head = entry.encoded

@@ -47,6 +47,7 @@ actor RecordStore: CacheStore {
         // Nothing is awaited from here on, so a removal comes before the question or after the entry.
         let old = records[entry.key]?.first { $0.entry.id == entry.id }
         guard isCurrent(), offset == 0 || old != nil else { return false }
+        if records[entry.key]?.contains(where: { entry.isBehind($0.entry) }) == true { return false }
         var content = old?.content ?? []
         content += Array(repeating: 0, count: max(0, offset + bytes.count - content.count))
         content.replaceSubrange(offset..<(offset + bytes.count), with: bytes)

@@ -33,8 +33,9 @@ struct RecencyTests {
 
     @Test("stays when one that was asked for before comes to its end, or is closed", arguments: [true, false])
     func lateEnd(isRead: Bool) async throws {
-        let isFirst = Locked(true)
-        let bench = CacheBench { request in
+        let (isFirst, store) = (Locked(true), NotingStore(boundsItsTime: true))
+        store.gate.open()
+        let bench = CacheBench(store: store) { request in
             let isOld = isFirst.withLock { isFirst in
                 defer { isFirst = false }
                 return isFirst
@@ -52,7 +53,8 @@ struct RecencyTests {
         bench.clock.advance(5)
         #expect(try await bench.get { $0.cache = .reload }.text == "new")
         if isRead { while try await iterator.next() != nil {} } else { slow.body.close() }
-        await eventually { bench.cache.statistics.stored == 2 }
+        await eventually { store.calls.withLock { calls in calls.filter { $0 == "committed" }.count } == 2 }
+        #expect(try await store.entries(for: CacheKey(url: CacheBench.url)).count == 1)
         let third = try await bench.get()
         #expect(third.isHit && third.text == "new" && bench.sent == 2)
     }
@@ -65,8 +67,8 @@ struct RecencyTests {
                 of: HTTPResponse(status: 200, request: request), to: request, key: CacheKey(url: CacheBench.url), length: 0,
                 at: now + offset)
         }
-        #expect(entry(at: -20).replaces(entry(at: -30)) && !entry(at: -30).replaces(entry(at: -20)))
-        #expect(entry(at: -30).replaces(entry(at: 100_000)))
+        #expect(entry(at: -30).isBehind(entry(at: -20)) && !entry(at: -20).isBehind(entry(at: -30)))
+        #expect(!entry(at: -30).isBehind(entry(at: 100_000)))
     }
 
     @Test("answers, whether the server had named what of a query doesn't matter when it sent it", arguments: [false, true])

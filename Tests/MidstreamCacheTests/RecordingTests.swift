@@ -92,7 +92,7 @@ struct RecordingTests {
 }
 
 /// A store that takes bytes when its gate is open, and notes what its writers have been called for.
-private final class NotingStore: CacheStore {
+final class NotingStore: CacheStore {
     let gate = Gate()
     let calls = Locked<[String]>([])
     let boundsItsTime: Bool

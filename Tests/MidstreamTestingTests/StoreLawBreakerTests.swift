@@ -1,3 +1,4 @@
+import Foundation
 import Interception
 import MidstreamCache
 import MidstreamCacheStore
@@ -25,7 +26,7 @@ struct StoreLawBreakerTests {
 private enum Fault: String, CaseIterable, Sendable {
     case none
     case commitsAtOnce, ignoresOwners, losesTheLastByte, commitsWhatIsAbandoned
-    case keepsOneVariant, listsTheOldestFirst
+    case keepsOneVariant, listsTheOldestFirst, storesWhatIsBehind
     case ignoresRanges, namesRemovedBytes
     case updatesNothing, storesByUpdates
     case removesTheURLAlone, removesEverything
@@ -38,7 +39,7 @@ private enum Fault: String, CaseIterable, Sendable {
         switch self {
         case .none: nil
         case .commitsAtOnce, .ignoresOwners, .losesTheLastByte, .commitsWhatIsAbandoned: .findsWhatWasCommitted
-        case .keepsOneVariant, .listsTheOldestFirst: .keepsVariants
+        case .keepsOneVariant, .listsTheOldestFirst, .storesWhatIsBehind: .keepsVariants
         case .ignoresRanges, .namesRemovedBytes: .keepsParts
         case .updatesNothing, .storesByUpdates: .updatesHeads
         case .removesTheURLAlone, .removesEverything: .removesWhatIsNamed
@@ -144,10 +145,11 @@ private struct BrokenWriter: CacheWriter {
         if store.fault == .ignoresOwners, let other = CacheEntry(entry.encoded, key: CacheKey(url: entry.key.url)) {
             stored = other
         }
+        if store.fault == .storesWhatIsBehind { stored = entry.with(entry.head.askedForNow) }
         switch store.fault {
         case .storesWhatIsNotCurrent:
-            _ = try await base.commit(stored) { true }
-            return isCurrent()
+            let isStored = try await base.commit(stored) { true }
+            return isStored && isCurrent()
         default: return try await base.commit(stored, if: isCurrent)
         }
     }
@@ -155,6 +157,14 @@ private struct BrokenWriter: CacheWriter {
     func abandon() async {
         guard store.fault == .commitsWhatIsAbandoned else { return await base.abandon() }
         _ = try? await base.commit(entry) { true }
+    }
+}
+
+extension StoredHead {
+    fileprivate var askedForNow: StoredHead {
+        StoredHead(
+            status: status, fields: fields, requestTime: Date(), responseTime: responseTime, receivedAge: receivedAge,
+            selecting: selecting)
     }
 }
 

@@ -169,7 +169,11 @@ public final class MemoryCacheStore: CacheStore {
                 segment.bytes.isEmpty ? ShortList() : ShortList(segment.compacted))
             // Looked up once, as most are the first of their keys.
             let isFirst = slot.size <= maximumBytes && Self.isPutFirst(slot, &state.slots[entry.key, default: ShortList()])
-            guard try isFirst || isPut(slot, beside: state.slots[entry.key] ?? ShortList(), &state) else { return true }
+            if !isFirst {
+                let others = state.slots[entry.key] ?? ShortList()
+                if others.contains(where: { entry.isBehind($0.entry) }) { return false }
+                guard try isPut(slot, beside: others, &state) else { return true }
+            }
             if !entry.key.partition.isEmpty { state.partitions[entry.key.url, default: []].insert(entry.key.partition) }
             sit(slot, &state)
             return true

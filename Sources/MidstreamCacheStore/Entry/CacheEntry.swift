@@ -94,16 +94,16 @@ public final class CacheEntry: Sendable, Identifiable {
     /// Whether all bytes are there.
     public var isWhole: Bool { length.map { parts.contains(0..<$0) } ?? false }
 
-    /// Whether it takes the place of another of the same key, which answers the same requests. One that was asked for later stays beside it,
-    /// and is the one that answers.
+    /// Whether it is another of the same key that answers the same requests, so that one takes the place of the other.
     public func replaces(_ other: CacheEntry) -> Bool {
-        guard key == other.key else { return false }
-        return id == other.id || head.selecting == other.head.selecting && !other.wasAskedFor(after: self)
+        key == other.key && (id == other.id || head.selecting == other.head.selecting)
     }
 
-    /// Whether its request was sent after that of another; what comes from a clock that has been put back since wasn't.
-    private func wasAskedFor(after other: CacheEntry) -> Bool {
-        head.requestTime > other.head.requestTime && head.requestTime <= Date()
+    /// Whether it has come too late to be stored: another that it would replace was asked for after it, and isn't a part where this one is
+    /// whole. What comes from a clock that has been put back since wasn't.
+    public func isBehind(_ other: CacheEntry) -> Bool {
+        id != other.id && replaces(other) && (other.isWhole || !isWhole)
+            && other.head.requestTime > head.requestTime && other.head.requestTime <= Date()
     }
 
     /// Names and values of the fields that choose between the entries of a key: equal ones replace each other (``replaces(_:)``).

@@ -45,7 +45,7 @@ public protocol CacheStore: Sendable {
     /// - Parameters:
     ///   - entry: As ``CacheWriter/commit(_:if:)`` gets it, and `isCurrent` as well.
     ///   - offset: The place in the representation of the first byte.
-    /// - Returns: What `isCurrent` did; with false nothing is stored.
+    /// - Returns: Whether they are stored, as ``CacheWriter/commit(_:if:)`` says it.
     func storeNow(
         _ bytes: [UInt8], of entry: CacheEntry, at offset: Int64, if isCurrent: () -> Bool
     ) throws -> Bool?
@@ -90,13 +90,13 @@ public protocol CacheWriter: Sendable {
     func write(_ bytes: [UInt8]) async throws
 
     /// Makes what was written a part of the entry, which from then on is found, and takes the place of those that it replaces
-    /// (``CacheEntry/replaces(_:)``).
+    /// (``CacheEntry/replaces(_:)``), unless it is behind one of them (``CacheEntry/isBehind(_:)``).
     ///
     /// - Parameters:
     ///   - entry: The entry as it now is, the ranges that were written included.
     ///   - isCurrent: Whether nothing was removed meanwhile that makes the entry wrong. Called within the store's own transaction or lock,
     ///     so that a removal comes either before the question or after the entry.
-    /// - Returns: What `isCurrent` did; with false nothing is stored.
+    /// - Returns: Whether the entry is stored: not if `isCurrent` says false, nor if it is behind another.
     func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool
 
     /// Forgets what was written.

@@ -58,7 +58,8 @@ final class FleetCacheWriter: CacheWriter {
             id: entry.id, variant: store.core.names.variant(entry.variant),
             head: try store.core.key.seal(kept.encoded, for: "\(keys.responses) \(entry.id)"), pieces: pieces)
         let asked = Int64(exactly: (kept.head.requestTime.timeIntervalSince1970 * 1e6).rounded()) ?? 0
-        let commit = ResponseCommit(keys: keys, response: response, stamps: stamps, life: kept.life, asked: asked)
+        let commit = ResponseCommit(
+            keys: keys, response: response, stamps: stamps, life: kept.life, asked: asked, isWhole: kept.isWhole)
         return try await store.core.store.keep(commit, if: isCurrent).get()
     }
 

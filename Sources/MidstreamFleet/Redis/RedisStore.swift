@@ -154,7 +154,8 @@ final class RedisStore: FleetStore {
         let response = commit.response
         let words: [Word] = [
             .text(commit.stamps.joined(separator: " ")), commit.life.milliseconds, "\(response.id)", .bytes(response.head),
-            .text(response.encodedPieces), .text(response.variant), "\(Self.maximumVariants)", "\(commit.asked)",
+            .text(response.encodedPieces), .text(response.variant), "\(Self.maximumVariants)",
+            "\(commit.isWhole ? commit.asked : -commit.asked)",
         ]
         return await run(.keepResponse, keys: commit.keys.all, words, if: isCurrent, \.isDone) ?? .success(false)
     }

@@ -107,8 +107,9 @@ package struct ResponseCommit: Sendable {
     /// As they were when its bytes began to come.
     package var stamps: [String]
     package var life: Duration
-    /// When it was asked for, in microseconds since 1970: what was asked for later isn't replaced.
+    /// When it was asked for, in microseconds since 1970.
     package var asked: Int64 = 0
+    package var isWhole = true
 }
 
 /// What members of a fleet share: a closed list of operations, each of them atomic.
@@ -161,7 +162,7 @@ package protocol FleetStore: Sendable {
     func pieces(_ names: [String]) async -> Answer<[[UInt8]?]>
     /// Keeps a piece, without waiting.
     func keepPiece(_ bytes: [UInt8], as name: String, life: Duration)
-    /// Keeps a response, unless it was removed since its stamps were read, and its pieces for as long.
+    /// Keeps a response, unless it was removed since its stamps were read or is behind another, and its pieces for as long.
     ///
     /// - Parameter isCurrent: Called when nothing that is removed afterwards can come before it.
     func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool>

@@ -120,7 +120,8 @@ enum StoreScript: CaseIterable, Sendable {
                 for n = 2, #KEYS do prolong(KEYS[n], ARGV[1]) end
                 return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}}
                 """
-        // KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant, how many variants are kept, µs when it was asked for.
+        // KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant, how many variants are kept, µs when it was asked for, which of
+        // a part are negative.
         case .keepResponse:
             Self.stamps + """
                 if is ~= ARGV[1] then return 0 end
@@ -134,10 +135,13 @@ enum StoreScript: CaseIterable, Sendable {
                   if kind == 'v' and id ~= ARGV[3] then table.insert(all[n + 1] == ARGV[6] and same or others, id) end
                 end
                 local t = redis.call('TIME'); local now = t[1] * 1000000 + t[2]
+                local mine = tonumber(ARGV[8])
                 for _, id in ipairs(same) do
                   local r = asked[id] or 0
-                  if r > tonumber(ARGV[8]) and r <= now then table.insert(others, id) else drop(id) end
+                  local later = math.abs(r) > math.abs(mine) and math.abs(r) <= now
+                  if later and (r > 0 or mine < 0) then return 0 end
                 end
+                for _, id in ipairs(same) do drop(id) end
                 table.sort(others, function(a, b) return (times[a] or 0) > (times[b] or 0) end)
                 for n = tonumber(ARGV[7]), #others do drop(others[n]) end
                 redis.call('HSET', KEYS[1], 's', is, 'h' .. ARGV[3], ARGV[4], 'p' .. ARGV[3], ARGV[5],

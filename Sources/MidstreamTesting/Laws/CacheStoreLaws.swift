@@ -6,7 +6,7 @@ public enum CacheStoreLaw: String, Sendable, Hashable, CaseIterable {
     /// writer was released, isn't.
     case findsWhatWasCommitted
     /// Entries of one key that answer different requests are kept side by side, the newest first. One that answers the same requests as
-    /// another takes its place.
+    /// another takes its place, unless it is behind that one (``CacheEntry/isBehind(_:)``).
     case keepsVariants
     /// Bytes are read by ranges, and an entry of which some bytes are there takes more of them. Missing bytes are an error.
     case keepsParts

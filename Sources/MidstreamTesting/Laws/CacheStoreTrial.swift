@@ -44,6 +44,22 @@ struct CacheStoreTrial: Sendable {
         let replaced = try await store.entries(for: Self.key)
         try check(replaced.map(Self.name) == ["EN", "de"], "\(replaced.map(Self.name)) were found after one was replaced")
         for entry in replaced { try await expect(entry, Array(Self.name(entry).utf8)) }
+        for isPart in [false, true] { try await refusesWhatIsBehind(aPart: isPart) }
+    }
+
+    /// Of two that replace each other, the one that was asked for first ends last.
+    private func refusesWhatIsBehind(aPart isPart: Bool) async throws {
+        let (key, now) = (CacheKey(url: "\(Self.url)/\(isPart)"), Date())
+        let old = Self.entry(key, text: "old", length: 3, at: now - 2)
+        let new = Self.entry(key, text: "new", length: 3, at: now - 1)
+        let late = try await store.writer(for: old, at: 0)
+        try await put(new, Array("new".utf8)[..<(isPart ? 2 : 3)])
+        try await late.write(Array("old".utf8))
+        let isStored = try await late.commit(old.holding(0..<3)) { true }
+        try check(isStored == isPart, "a whole entry was \(isPart ? "taken for" : "stored though it is") behind another")
+        let found = try await store.entries(for: key).map(Self.name)
+        try check(found == [isPart ? "old" : "new"], "\(found) were found after an earlier one had ended last")
+        if isPart { try await expect(old, Array("old".utf8)) } else { try await expect(new, Array("new".utf8)) }
     }
 
     func keepsParts() async throws {
@@ -162,15 +178,14 @@ struct CacheStoreTrial: Sendable {
     }
 
     func isReusableConcurrently() async throws {
-        // One that was asked for later would stay beside another.
-        let start = Date()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<64 {
                 group.addTask {
                     // Some write to the same key.
                     let key = CacheKey(url: "\(Self.url)/\(number % 48)")
                     let text = String(repeating: "\(number) ", count: 1 + number * 100)
-                    try await put(Self.entry(key, text: "\(number)", length: text.utf8.count, at: start), text)
+                    // One may be behind another.
+                    _ = try await isPut(Self.entry(key, text: "\(number)", length: text.utf8.count), Array(text.utf8)[...])
                     for entry in try await store.entries(for: key) {
                         // Another one may have taken its place since.
                         guard let bytes = try? await store.body(of: entry, range: nil).collect() else { continue }
@@ -246,10 +261,13 @@ struct CacheStoreTrial: Sendable {
     private func put(_ entry: CacheEntry, _ text: String) async throws { try await put(entry, Array(text.utf8)[...]) }
 
     private func put(_ entry: CacheEntry, _ content: ArraySlice<UInt8>) async throws {
+        try check(try await isPut(entry, content), "a current entry wasn't stored")
+    }
+
+    private func isPut(_ entry: CacheEntry, _ content: ArraySlice<UInt8>) async throws -> Bool {
         let writer = try await store.writer(for: entry, at: 0)
         for piece in Self.pieces(of: Array(content)) { try await writer.write(piece) }
-        let isStored = try await writer.commit(entry.holding(0..<Int64(content.count))) { true }
-        try check(isStored, "a current entry wasn't stored")
+        return try await writer.commit(entry.holding(0..<Int64(content.count))) { true }
     }
 
     private func expect(_ entry: CacheEntry, _ content: [UInt8], in range: Range<Int64>? = nil) async throws {
