@@ -29,6 +29,9 @@ struct RecencyTests {
         var lookup = CacheLookup(key: CacheKey(url: CacheBench.url), fingerprint: fingerprint)
         lookup.select(from: isReversed ? entries.reversed() : entries, for: request, at: now)
         #expect(lookup.match?.id == entries[1].id)
+        let future = [entry([:], foo: "1", at: 20), entry([:], foo: "1", at: 10)]
+        lookup.select(from: isReversed ? future.reversed() : future, for: request, at: now)
+        #expect(lookup.match?.id == future[isReversed ? 1 : 0].id)
     }
 
     @Test("stays when one that was asked for before comes to its end, or is closed", arguments: [true, false])

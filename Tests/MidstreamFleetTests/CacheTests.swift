@@ -252,16 +252,20 @@
             await eventually { (try? await there.entries(for: key))?.isEmpty == true }
         }
 
-        @Test("keeps what was asked for later when something else comes after it")
+        private static let key = CacheKey(url: "https://h.test/a")
+
+        /// An entry of a byte, by the clock of a member.
+        private static func made(secondsAgo: Double = 0) -> CacheEntry {
+            let request = HTTPRequest("https://h.test/a")
+            let response = HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=600"], request: request)
+            return CacheEntry(of: response, to: request, key: key, length: 1, at: Date(timeIntervalSinceNow: -secondsAgo))
+        }
+
+        @Test("keeps what began to come later, whatever members' clocks say, when something else ends after it")
         func lateEnd() async throws {
             let server = try await RedisServer()
-            let cache = try server.fleet().cache()
-            let (key, request) = (CacheKey(url: "https://h.test/a"), HTTPRequest("https://h.test/a"))
-            func made(secondsAgo: Double) -> CacheEntry {
-                let response = HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=600"], request: request)
-                return CacheEntry(of: response, to: request, key: key, length: 1, at: Date(timeIntervalSinceNow: -secondsAgo))
-            }
-            let (old, new, last) = (made(secondsAgo: 30), made(secondsAgo: 20), made(secondsAgo: 10))
+            let (cache, key) = (try server.fleet().cache(), Self.key)
+            let (old, new, last) = (Self.made(secondsAgo: 30), Self.made(secondsAgo: 60), Self.made(secondsAgo: 90))
             let late = try await cache.writer(for: old, at: 0)
             for (entry, byte) in [(new, 2), (old, 1), (last, 3)] as [(CacheEntry, UInt8)] {
                 let writer = try await entry.id == old.id ? late : cache.writer(for: entry, at: 0)
@@ -284,7 +288,8 @@
             for piece in pieces { store.keepPiece([1], as: piece.name, life: .seconds(60)) }
             func keep(_ count: Int, for life: Duration) async -> Answer<Bool> {
                 let response = StoredResponse(id: 1, variant: "", head: [1], pieces: Array(pieces.prefix(count)))
-                return await store.keep(ResponseCommit(keys: keys, response: response, stamps: stamps, life: life)) { true }
+                let commit = ResponseCommit(keys: keys, response: response, stamps: stamps, begun: 1, life: life)
+                return await store.keep(commit) { true }
             }
             if isConfirmed {
                 #expect(await keep(2, for: .seconds(60)) == .success(true))

@@ -19,15 +19,15 @@ struct CacheLookup: Sendable {
     /// Whether the match may be changed by the response to this request. An entry without an owner, which everybody gets, is not.
     var isOwn: Bool { match.map { $0.key.partition == key.partition } ?? false }
 
-    /// Chooses of the entries that match the one that was asked for last (RFC 9111 §4), in whichever order the store lists them. One from the
-    /// future, of a clock that has been put back since, is as old as it is far away.
+    /// Chooses of the entries that match the one that was asked for last (RFC 9111 §4), in whichever order the store lists them. Those from the
+    /// future, of a clock that was ahead, come behind all others, in the store's order.
     mutating func select(from entries: [CacheEntry], for request: HTTPRequest, at now: Date) {
         match = nil
-        var least = Double.infinity
+        var latest = Date.distantPast
         for entry in entries {
-            let distance = abs(now.timeIntervalSince(entry.head.requestTime))
-            guard distance < least, matches(entry, request) else { continue }
-            (match, least) = (entry, distance)
+            let time = entry.head.requestTime <= now ? entry.head.requestTime : .distantPast
+            guard match == nil || time > latest, matches(entry, request) else { continue }
+            (match, latest) = (entry, time)
         }
     }
 

@@ -31,10 +31,12 @@ struct FleetCacheStore: CacheStore {
 
     func entries(for key: CacheKey) async throws -> [CacheEntry] { try await found(key).entries.map(\.entry) }
 
-    /// What is in the store, and by what it is valid.
+    /// What is in the store, by what it is valid, and when another one begins.
     ///
     /// - Parameter life: How long another one is kept that is about to come; nil: none is.
-    func found(_ key: CacheKey, toKeep life: Duration? = nil) async throws -> (entries: [Found], stamps: [String]) {
+    func found(_ key: CacheKey, toKeep life: Duration? = nil) async throws -> (
+        entries: [Found], stamps: [String], begun: Int64
+    ) {
         let (keys, removals) = (core.names.responses(key), core.removals)
         core.near.note(key, keys)
         let found = try await core.store.responses(keys, toKeep: life).get()
@@ -48,7 +50,7 @@ struct FleetCacheStore: CacheStore {
             if places.removals != removals || places.pieces.count > 10_000 { places = (removals, [:]) }
             for (entry, found) in entries { places.pieces[entry.id] = found }
         }
-        return (entries, found.stamps)
+        return (entries, found.stamps, found.begun)
     }
 
     func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
@@ -77,8 +79,8 @@ struct FleetCacheStore: CacheStore {
 
     func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
         let life = min(entry.life, Self.arrivalLife)
-        let (entries, stamps) = try await found(entry.key, toKeep: life)
-        return FleetCacheWriter(self, entry, at: offset, among: entries, stamps, life: life)
+        let (entries, stamps, begun) = try await found(entry.key, toKeep: life)
+        return FleetCacheWriter(self, entry, at: offset, among: entries, stamps, begun: begun, life: life)
     }
 
     func update(_ entry: CacheEntry) async throws -> Bool {

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Interception
 internal import MidstreamCacheStore
 internal import MidstreamCore
@@ -20,16 +19,18 @@ final class FleetCacheWriter: CacheWriter {
     private let life: Duration
     private let present: [FleetCacheStore.Found]
     private let stamps: [String]
+    private let begun: Int64
     private let state: Locked<State>
 
     /// - Parameter life: How long the pieces are kept until there is a head.
     init(
         _ store: FleetCacheStore, _ entry: CacheEntry, at offset: Int64,
-        among present: [FleetCacheStore.Found], _ stamps: [String], life: Duration
+        among present: [FleetCacheStore.Found], _ stamps: [String], begun: Int64, life: Duration
     ) {
         self.store = store
         self.present = present
         self.stamps = stamps
+        self.begun = begun
         start = offset
         self.life = life
         state = Locked(State(place: offset))
@@ -57,9 +58,8 @@ final class FleetCacheWriter: CacheWriter {
         let response = StoredResponse(
             id: entry.id, variant: store.core.names.variant(entry.variant),
             head: try store.core.key.seal(kept.encoded, for: "\(keys.responses) \(entry.id)"), pieces: pieces)
-        let asked = Int64(exactly: (kept.head.requestTime.timeIntervalSince1970 * 1e6).rounded()) ?? 0
         let commit = ResponseCommit(
-            keys: keys, response: response, stamps: stamps, life: kept.life, asked: asked, isWhole: kept.isWhole)
+            keys: keys, response: response, stamps: stamps, begun: begun, life: kept.life, isWhole: kept.isWhole)
         return try await store.core.store.keep(commit, if: isCurrent).get()
     }
 

@@ -122,10 +122,11 @@ final class RedisStore: FleetStore {
     func responses(_ keys: ResponseKeys, toKeep life: Duration?) async -> Answer<StoredResponses> {
         let words = life.map { [$0.milliseconds] } ?? []
         return await run(life == nil ? .responses : .beginResponse, keys: keys.all, words) { reply in
-            guard let parts = reply.elements, parts.count == 2, let stamps = parts[0].elements?.compactMap(\.string),
-                let fields = parts[1].elements
+            guard let parts = reply.elements, parts.count == (life == nil ? 2 : 3),
+                let stamps = parts[0].elements?.compactMap(\.string), let fields = parts[1].elements,
+                let begun = life == nil ? 0 : parts[2].number, begun >= 0
             else { return nil }
-            return StoredResponses(fields: fields, stamps: stamps)
+            return StoredResponses(fields: fields, stamps: stamps, begun: begun)
         }
     }
 
@@ -155,7 +156,7 @@ final class RedisStore: FleetStore {
         let words: [Word] = [
             .text(commit.stamps.joined(separator: " ")), commit.life.milliseconds, "\(response.id)", .bytes(response.head),
             .text(response.encodedPieces), .text(response.variant), "\(Self.maximumVariants)",
-            "\(commit.isWhole ? commit.asked : -commit.asked)",
+            "\(commit.isWhole ? commit.begun : -commit.begun)",
         ]
         return await run(.keepResponse, keys: commit.keys.all, words, if: isCurrent, \.isDone) ?? .success(false)
     }
@@ -210,8 +211,8 @@ extension StoredResponse {
 
 extension StoredResponses {
     /// Names and values of a hash, in any order: h, p, o and v with the id of a response are its head, its pieces, when it was stored
-    /// and its variant. When it was asked for (r) matters to scripts alone.
-    fileprivate init(fields: [RESPValue], stamps: [String]) {
+    /// and its variant. When it began to come (r) matters to scripts alone.
+    fileprivate init(fields: [RESPValue], stamps: [String], begun: Int64) {
         var values: [String: RESPValue] = [:]
         for place in stride(from: 0, to: fields.count - 1, by: 2) {
             if let name = fields[place].string { values[name] = fields[place + 1] }
@@ -222,7 +223,7 @@ extension StoredResponses {
             else { return nil }
             return (StoredResponse(id: id, variant: values["v\(id)"]?.string ?? "", head: head, pieces: pieces), order)
         }
-        self.init(all: found.sorted { $0.order > $1.order }.map(\.0), stamps: stamps)
+        self.init(all: found.sorted { $0.order > $1.order }.map(\.0), stamps: stamps, begun: begun)
     }
 }
 

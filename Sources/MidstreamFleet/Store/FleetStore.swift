@@ -91,6 +91,8 @@ package struct StoredResponses: Sendable, Equatable {
     package var all: [StoredResponse]
     /// When all, the origin and the URL were last removed, or first kept; empty where the store doesn't know.
     package var stamps: [String]
+    /// When another one began to come, by the store's clock, in microseconds since 1970; 0: none does.
+    package var begun: Int64 = 0
 }
 
 /// The names under which a cache key's responses and removals are kept.
@@ -106,9 +108,9 @@ package struct ResponseCommit: Sendable {
     package var response: StoredResponse
     /// As they were when its bytes began to come.
     package var stamps: [String]
+    /// When that was, as ``StoredResponses/begun``.
+    package var begun: Int64
     package var life: Duration
-    /// When it was asked for, in microseconds since 1970.
-    package var asked: Int64 = 0
     package var isWhole = true
 }
 
@@ -162,7 +164,7 @@ package protocol FleetStore: Sendable {
     func pieces(_ names: [String]) async -> Answer<[[UInt8]?]>
     /// Keeps a piece, without waiting.
     func keepPiece(_ bytes: [UInt8], as name: String, life: Duration)
-    /// Keeps a response, unless it was removed since its stamps were read or is behind another, and its pieces for as long.
+    /// Keeps a response, unless it was removed since its stamps were read or is behind one that began later, and its pieces for as long.
     ///
     /// - Parameter isCurrent: Called when nothing that is removed afterwards can come before it.
     func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool>

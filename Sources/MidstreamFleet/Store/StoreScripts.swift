@@ -109,8 +109,8 @@ enum StoreScript: CaseIterable, Sendable {
                 """
         // KEYS: responses, stamps. Returns the stamps and the hash, whose other stamps make it empty.
         case .responses: Self.stamps + "return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}}"
-        // KEYS: responses, stamps. ARGV: life. Returns the same. Stamps that are missing, expired or evicted are made anew, so that nothing is
-        // valid without one. A time that no earlier stamp had, even of a server that came back with old data.
+        // KEYS: responses, stamps. ARGV: life. Returns the same, and the time in µs. Stamps that are missing, expired or evicted are made
+        // anew, so that nothing is valid without one. A time that no earlier stamp had, even of a server that came back with old data.
         case .beginResponse:
             """
             local t = redis.call('TIME')
@@ -118,26 +118,26 @@ enum StoreScript: CaseIterable, Sendable {
 
             """ + Self.stamps + """
                 for n = 2, #KEYS do prolong(KEYS[n], ARGV[1]) end
-                return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}}
+                return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}, t[1] * 1000000 + t[2]}
                 """
-        // KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant, how many variants are kept, µs when it was asked for, which of
-        // a part are negative.
+        // KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant, how many variants are kept, µs when it began to come, which
+        // of a part are negative.
         case .keepResponse:
             Self.stamps + """
                 if is ~= ARGV[1] then return 0 end
                 if is ~= old then redis.call('DEL', KEYS[1]) end
-                local all, times, asked, same, others = redis.call('HGETALL', KEYS[1]), {}, {}, {}, {}
+                local all, times, begun, same, others = redis.call('HGETALL', KEYS[1]), {}, {}, {}, {}
                 local function drop(id) redis.call('HDEL', KEYS[1], 'h' .. id, 'p' .. id, 'o' .. id, 'v' .. id, 'r' .. id) end
                 for n = 1, #all, 2 do
                   local kind, id = string.sub(all[n], 1, 1), string.sub(all[n], 2)
                   if kind == 'o' then times[id] = tonumber(all[n + 1]) end
-                  if kind == 'r' then asked[id] = tonumber(all[n + 1]) end
+                  if kind == 'r' then begun[id] = tonumber(all[n + 1]) end
                   if kind == 'v' and id ~= ARGV[3] then table.insert(all[n + 1] == ARGV[6] and same or others, id) end
                 end
                 local t = redis.call('TIME'); local now = t[1] * 1000000 + t[2]
                 local mine = tonumber(ARGV[8])
                 for _, id in ipairs(same) do
-                  local r = asked[id] or 0
+                  local r = begun[id] or 0
                   local later = math.abs(r) > math.abs(mine) and math.abs(r) <= now
                   if later and (r > 0 or mine < 0) then return 0 end
                 end
