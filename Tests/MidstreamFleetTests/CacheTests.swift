@@ -276,6 +276,22 @@
             }
         }
 
+        @Test("keeps what was confirmed after something else had begun to come", arguments: [false, true])
+        func confirmedMeanwhile(isConfirmed: Bool) async throws {
+            let server = try await RedisServer()
+            let (cache, first, second) = (try server.fleet().cache(), Self.made(), Self.made())
+            func commit(_ entry: CacheEntry, by writer: any CacheWriter) async throws -> Bool {
+                try await writer.write([1])
+                return try await writer.commit(entry.adding(0..<1)) { true }
+            }
+            let isStored = try await commit(first, by: cache.writer(for: first, at: 0))
+            #expect(isStored)
+            let late = try await cache.writer(for: second, at: 0)
+            if isConfirmed { #expect(try await cache.update(first)) }
+            #expect(try await commit(second, by: late) != isConfirmed)
+            #expect(try await cache.entries(for: Self.key).map(\.id) == [isConfirmed ? first.id : second.id])
+        }
+
         @Test("keeps the bytes of a response that is confirmed or gets more for as long as its head", arguments: [true, false])
         func prolonged(isConfirmed: Bool) async throws {
             let server = try await RedisServer()

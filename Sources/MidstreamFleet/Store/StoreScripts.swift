@@ -153,7 +153,9 @@ enum StoreScript: CaseIterable, Sendable {
         case .updateResponse:
             Self.stamps + """
                 if is ~= old or redis.call('HEXISTS', KEYS[1], 'h' .. ARGV[1]) == 0 then return 0 end
-                redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2])
+                local t = redis.call('TIME'); local now = t[1] * 1000000 + t[2]
+                local r = tonumber(redis.call('HGET', KEYS[1], 'r' .. ARGV[1]) or '0')
+                redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2], 'r' .. ARGV[1], string.format('%.0f', r < 0 and -now or now))
                 prolongAll(ARGV[3], redis.call('HGET', KEYS[1], 'p' .. ARGV[1]) or '')
                 return 1
                 """
