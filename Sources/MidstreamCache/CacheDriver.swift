@@ -51,7 +51,7 @@ extension ResponseCache {
         let demand = CacheDemand(request)
         if let reason = demand.bypass { return .bypass(reason) }
         guard let fingerprint = known.fingerprint else { return .salt }
-        var inquiry = inquiry(request, demand, next.identity(of: request), fingerprint, known.failed)
+        var inquiry = inquiry(request, demand, next.identity(of: request), fingerprint, known)
         return step(of: &inquiry, next)
     }
 

@@ -6,7 +6,7 @@ extension ResponseCache {
     /// Begins to look for what is stored for a request.
     func inquiry(
         _ request: HTTPRequest, _ demand: CacheDemand, _ identity: WireIdentity, _ fingerprint: Fingerprint,
-        _ failed: FailedRemovals?
+        _ known: CacheRemovals.Knowledge
     ) -> CacheInquiry {
         let partition =
             if let name = options.partition {
@@ -17,14 +17,14 @@ extension ResponseCache {
         let key = CacheKey(url: NormalizedURL.text(request.urlText), partition: partition)
         return CacheInquiry(
             request, demand, CacheLookup(key: key, fingerprint: fingerprint, identity: identity), at: options.now(),
-            includesAnybodys: options.partition == nil, failed)
+            includesAnybodys: options.partition == nil, known)
     }
 
     /// Looks for what is stored for a request.
     nonisolated(nonsending) func lookUp(
         _ request: HTTPRequest, _ identity: WireIdentity, on clock: any Clock<Duration>
     ) async -> CacheLookup {
-        var inquiry = inquiry(request, .plain, identity, await fingerprint(clock), known.failed)
+        var inquiry = inquiry(request, .plain, identity, await fingerprint(clock), known)
         while let key = inquiry.need { inquiry.take(await entries(for: key, request, clock), searches) }
         return inquiry.lookup
     }

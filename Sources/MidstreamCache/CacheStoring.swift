@@ -63,7 +63,7 @@ extension ResponseCache {
             responseTime: fetched.responseTime, rules: rules, fingerprint: miss.lookup.fingerprint)
         var key = miss.lookup.key
         if fields.hasNoVarySearch, let rule = NoVarySearch(fetched.response.headers) {
-            searches.learn(rule, for: key.url)
+            learn(rule, for: key.url)
             if let url = rule.canonical(key.url) { key = CacheKey(url: url, partition: key.partition) }
         }
         let brought = target(fetched, fields, CacheEntry(key: key, head: head))

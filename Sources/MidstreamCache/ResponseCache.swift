@@ -72,6 +72,12 @@ final class ResponseCache: Sendable {
         }
     }
 
+    /// Learns which URLs are the same to the server.
+    func learn(_ rule: NoVarySearch, for url: String) {
+        searches.learn(rule, for: url)
+        knowledge.withLock { $0.hasSearchRules = true }
+    }
+
     /// Forgets the entries of a URL, and lets nothing be stored that is on its way.
     func forget(_ url: String, on clock: any Clock<Duration>) async {
         store.removals.remove(NoVarySearch.anything(like: url))

@@ -12,6 +12,8 @@ struct CacheInquiry: Sendable {
     private let includesAnybodys: Bool
     /// What the store couldn't remove; nil: nothing.
     private let failed: FailedRemovals?
+    /// Whether other URLs may be the same to a server.
+    private let hasSearchRules: Bool
     /// The key whose entries are needed next; nil: the lookup is complete.
     private(set) var need: CacheKey?
     /// When what is needed has to have been asked for at least; nil: whenever it was.
@@ -22,13 +24,14 @@ struct CacheInquiry: Sendable {
     /// Begins with the request's own key, that of the lookup.
     init(
         _ request: HTTPRequest, _ demand: CacheDemand, _ lookup: CacheLookup, at start: Date, includesAnybodys: Bool,
-        _ failed: FailedRemovals?
+        _ known: CacheRemovals.Knowledge
     ) {
         self.request = request
         self.demand = demand
         self.start = start
         self.includesAnybodys = includesAnybodys
-        self.failed = failed
+        failed = known.failed
+        hasSearchRules = known.hasSearchRules
         self.lookup = lookup
         need = lookup.key
     }
@@ -44,7 +47,7 @@ struct CacheInquiry: Sendable {
         guard !isAnybodys else { return lookup.select(from: entries, for: request, at: start) }
         lookup.variants = lookup.variants.isEmpty ? entries : lookup.variants + entries
         lookup.select(from: lookup.variants, for: request, at: start)
-        if key == lookup.key, let same = searches.canonical(key.url) {
+        if hasSearchRules, key == lookup.key, let same = searches.canonical(key.url) {
             (need, oldest) = (CacheKey(url: same.url, partition: key.partition), same.oldest)
         } else if lookup.match == nil, !lookup.key.partition.isEmpty, includesAnybodys {
             need = CacheKey(url: lookup.key.url)

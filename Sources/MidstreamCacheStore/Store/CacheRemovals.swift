@@ -52,6 +52,8 @@ public final class CacheRemovals: Sendable {
         package var fingerprint: Fingerprint?
         /// Nil: none, as nearly always.
         package var failed: FailedRemovals?
+        /// Whether there is any rule to ask for (``CacheRemovals/searches``).
+        package var hasSearchRules = false
     }
 
     /// Makes a count for one store.

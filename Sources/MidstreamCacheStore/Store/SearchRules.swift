@@ -35,8 +35,8 @@ package final class SearchRules: Sendable {
     /// The URL that stands for all that are the same as this one, and the time before which nothing counts that is stored for it; nil when no
     /// rule is known.
     package func canonical(_ url: String) -> (url: String, oldest: Date?)? {
-        let known = state.withLock { $0.known.isEmpty ? nil : $0.known[NoVarySearch.path(of: url)] }
-        guard let known, let same = known.rule.canonical(url) else { return nil }
+        let path = NoVarySearch.path(of: url)
+        guard let known = state.withLock({ $0.known[path] }), let same = known.rule.canonical(url) else { return nil }
         return (same, known.removal)
     }
 
