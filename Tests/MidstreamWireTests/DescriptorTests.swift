@@ -113,6 +113,20 @@
             }
         }
 
+        @Test func `No connection makes room for a lookup that lacks a thread`() async throws {
+            let server = try Self.server()
+            let day = Duration.seconds(86_400)
+            let configuration = TransportConfiguration(connectTimeout: day, idleTimeout: nil, idleConnectionLifetime: day)
+            let transport = WireTransport(WireSettings(configuration, lookup: HostLookup(start: { _ in EAGAIN })))
+            defer { transport.close() }
+            for number in 0..<4 { _ = try await transport.deliver(Self.requestToHost(number, of: server)) }
+            let error = await #expect(throws: HTTPError.self) {
+                _ = try await transport.deliver(request("http://h.invalid/", .buffered(upTo: 10)))
+            }
+            #expect(error?.isRefusedHere == true)
+            #expect(await transport.statistics.counts.idleConnections == 4)
+        }
+
         @Test func `A host isn't taken for gone when there is no descriptor to look it up with`() async {
             await #expect(processExitsWith: .success) {
                 let lookup = HostLookup()

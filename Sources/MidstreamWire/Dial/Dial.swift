@@ -178,8 +178,8 @@
             switch addresses {
             case .success(let addresses): next(self, addresses)
             case .failure(let error):
-                // The system may have had no descriptor for it.
-                if error.isRefusedHere, loop.channels.makeRoom() { return findAddresses() }
+                // For want of a thread none has to go.
+                if error.isRefusedHere, HostLookup.lackOfDescriptors() != nil, loop.channels.makeRoom() { return findAddresses() }
                 guard route.proxy != nil else { return fail(error) }
                 let failure = HTTPError(.proxy, error.message, phase: .notSent)
                 fail(error.isRefusedHere ? failure.refusedHere : failure)

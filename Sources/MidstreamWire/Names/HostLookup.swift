@@ -38,14 +38,20 @@
 
         private let resolver: Resolver?
         private let now: @Sendable () -> UInt64
+        private let start: @Sendable (_ body: @escaping @Sendable () -> Void) -> Int32
         private let state = Locked(State())
 
         /// - Parameters:
         ///   - resolver: Nil: the system's.
         ///   - now: The time in nanoseconds.
-        init(_ resolver: Resolver? = nil, now: @escaping @Sendable () -> UInt64 = { MonotonicTime.now() }) {
+        ///   - start: Runs its argument on a thread of its own; gives the system's error, or zero.
+        init(
+            _ resolver: Resolver? = nil, now: @escaping @Sendable () -> UInt64 = { MonotonicTime.now() },
+            start: @escaping @Sendable (_ body: @escaping @Sendable () -> Void) -> Int32 = { DetachedThread.start($0) }
+        ) {
             self.resolver = resolver
             self.now = now
+            self.start = start
         }
 
         /// What is known of a host; nil: it has to be looked up.
@@ -112,7 +118,7 @@
         }
 
         private func startThread() {
-            let status = DetachedThread.start { [self] in work() }
+            let status = start { [self] in work() }
             guard status != 0 else { return }
             // Whoever asked has to hear of it; a thread that runs already would get to it, but there may be none.
             while let key = next() { keep(.failure(HTTPError.noResources(status)), for: key) }
@@ -181,7 +187,7 @@
         }
 
         /// Why the system can open nothing; nil: it can. Where it can't, no host is found either, and glibc says no more than that.
-        private static func lackOfDescriptors() -> Int32? {
+        static func lackOfDescriptors() -> Int32? {
             let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
             guard descriptor < 0 else {
                 close(descriptor)

@@ -37,10 +37,12 @@
         /// For proxies that are spoken to by TLS.
         let proxyTLS: KeptTLSContext
 
-        /// - Parameter canSpeakHTTP2: Whether the nghttp2 that is loaded can be trusted with it.
+        /// - Parameters:
+        ///   - canSpeakHTTP2: Whether the nghttp2 that is loaded can be trusted with it.
+        ///   - lookup: Nil: one of its own.
         init(
             _ configuration: TransportConfiguration, silence: HTTP2Silence = HTTP2Silence(), patience: UInt64 = 1_000_000_000,
-            canSpeakHTTP2: Bool = HTTP2Library.isSafe
+            canSpeakHTTP2: Bool = HTTP2Library.isSafe, lookup: HostLookup? = nil
         ) {
             self.configuration = configuration
             self.silence = silence
@@ -50,7 +52,7 @@
             routes = Routes(configuration)
             tls = KeptTLSContext(configuration.tls)
             proxyTLS = KeptTLSContext(configuration.tls.forProxies)
-            lookup = HostLookup(configuration.resolver)
+            self.lookup = lookup ?? HostLookup(configuration.resolver)
             allowed = AllowedAddresses(configuration.destinations)
             localAddress = configuration.localAddress.flatMap { HostAddress(literal: $0, port: 0) }
             limits = TransferLimits(
