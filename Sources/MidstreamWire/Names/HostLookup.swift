@@ -18,10 +18,17 @@
             fileprivate let number: Int
         }
 
+        /// Those who wait for the addresses of a host.
+        private struct Asked {
+            /// The number of the first, which is that of the call for all.
+            let call: Int
+            /// By their numbers; none when all have given up on the system's resolver.
+            var waiting: [Int: @Sendable (Found) -> Void] = [:]
+        }
+
         private struct State {
             var kept: [String: (found: Found, until: UInt64)] = [:]
-            /// By the number of who asks; none when all have given up on the system's resolver.
-            var asked: [String: [Int: @Sendable (Found) -> Void]] = [:]
+            var asked: [String: Asked] = [:]
             var lastNumber = 0
             /// Those that no thread has begun with.
             var waiting = Queue<String>()
@@ -68,11 +75,11 @@
             let key = "\(host):\(port)"
             let (number, isFirst) = state.withLock { state in
                 state.lastNumber += 1
-                let isFirst = state.asked[key] == nil
-                state.asked[key, default: [:]][state.lastNumber] = answer
-                return (state.lastNumber, isFirst)
+                let (number, isFirst) = (state.lastNumber, state.asked[key] == nil)
+                state.asked[key, default: Asked(call: number)].waiting[number] = answer
+                return (number, isFirst)
             }
-            if isFirst { begin(host, port, for: key) }
+            if isFirst { begin(host, port, for: key, as: number) }
             return Asking(key: key, number: number)
         }
 
@@ -81,13 +88,13 @@
             // Let go of outside of the lock.
             _ = state.withLock { state in
                 // A resolver may never answer; whoever asks next isn't to wait for that.
-                defer { if resolver != nil, state.asked[asking.key]?.isEmpty == true { state.asked[asking.key] = nil } }
-                return state.asked[asking.key]?.removeValue(forKey: asking.number)
+                defer { if resolver != nil, state.asked[asking.key]?.waiting.isEmpty == true { state.asked[asking.key] = nil } }
+                return state.asked[asking.key]?.waiting.removeValue(forKey: asking.number)
             }
         }
 
-        private func begin(_ host: String, _ port: UInt16, for key: String) {
-            if let resolver { return ask(resolver, host, port, for: key) }
+        private func begin(_ host: String, _ port: UInt16, for key: String, as call: Int) {
+            if let resolver { return ask(resolver, host, port, for: key, as: call) }
             let mustStart = state.withLock { state in
                 state.waiting.append(key)
                 guard state.threads < Self.mostThreads else { return false }
@@ -97,7 +104,7 @@
             if mustStart { startThread() }
         }
 
-        private func ask(_ resolver: @escaping Resolver, _ host: String, _ port: UInt16, for key: String) {
+        private func ask(_ resolver: @escaping Resolver, _ host: String, _ port: UInt16, for key: String, as call: Int) {
             Task {
                 let found: Found
                 do {
@@ -113,7 +120,7 @@
                             .nameResolution, "The resolver failed for the host \(host): \(type(of: error)).", underlying: error,
                             phase: .notSent))
                 }
-                answer(found, for: key)
+                answer(found, for: key, of: call)
             }
         }
 
@@ -135,7 +142,7 @@
         private func next() -> String? {
             state.withLock { state in
                 while let key = state.waiting.popFirst() {
-                    if state.asked[key]?.isEmpty == false { return key }
+                    if state.asked[key]?.waiting.isEmpty == false { return key }
                     state.asked[key] = nil
                 }
                 state.threads -= 1
@@ -158,9 +165,14 @@
             answer(found, for: key)
         }
 
-        private func answer(_ found: Found, for key: String) {
-            let asked = state.withLock { $0.asked.removeValue(forKey: key) ?? [:] }
-            for (_, answer) in asked.sorted(by: { $0.key < $1.key }) { answer(found) }
+        /// - Parameter call: Nil: the only one for the key.
+        private func answer(_ found: Found, for key: String, of call: Int? = nil) {
+            let asked = state.withLock { state -> Asked? in
+                // Where a call fails that all have given up, another is under way for those who ask now.
+                if case .failure = found, let call, state.asked[key]?.call != call { return nil }
+                return state.asked.removeValue(forKey: key)
+            }
+            for (_, answer) in (asked?.waiting ?? [:]).sorted(by: { $0.key < $1.key }) { answer(found) }
         }
 
         private static func addresses(of host: String, port: String) -> Found {

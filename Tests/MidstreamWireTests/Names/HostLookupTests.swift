@@ -51,6 +51,39 @@
             #expect(try await find("h.invalid", in: lookup).get() == [address])
         }
 
+        /// Notes when nobody has it any more.
+        private final class Failure: Error {
+            private let isGone: Locked<Bool>
+            init(_ isGone: Locked<Bool>) { self.isGone = isGone }
+            deinit { isGone.withLock { $0 = true } }
+        }
+
+        @Test func `A call of a resolver that all have given up doesn't fail for those who ask anew`() async throws {
+            let (gates, calls, isGone) = ([Gate(), Gate()], Locked(0), Locked(false))
+            let resolver: HostLookup.Resolver = { _ in
+                let call = calls.withLock { calls in
+                    defer { calls += 1 }
+                    return calls
+                }
+                await gates[call].wait()
+                if call == 0 { throw Failure(isGone) }
+                return ["127.0.0.1"]
+            }
+            let lookup = HostLookup(resolver)
+            let asking = lookup.find("h.invalid", port: 80) { _ in }
+            await gates[0].reached()
+            lookup.giveUp(asking)
+            let answers = Locked<[HostLookup.Found]>([])
+            _ = lookup.find("h.invalid", port: 80) { found in answers.withLock { $0.append(found) } }
+            await gates[1].reached()
+            gates[0].open()
+            await eventually { isGone.withLock { $0 } || !answers.withLock { $0.isEmpty } }
+            gates[1].open()
+            await eventually { !answers.withLock { $0.isEmpty } }
+            let address = try #require(HostAddress(literal: "127.0.0.1", port: 80))
+            for found in answers.withLock({ $0 }) { #expect(try found.get() == [address]) }
+        }
+
         /// A label has 63 bytes at most, so that nobody is asked for one of 64.
         @Test(arguments: [("localhost", 60), (String(repeating: "a", count: 64), 1)] as [(String, UInt64)])
         func `The system's addresses are kept for a minute, and that there are none for a second`(
