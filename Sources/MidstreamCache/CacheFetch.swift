@@ -70,15 +70,21 @@ extension ResponseCache {
         _ fetched: FetchedResponse, _ decision: ResponseDecision, _ next: Next
     ) async throws -> SharedFetch.Outcome {
         let (miss, response) = (fetched.miss, fetched.response)
-        await clear(after: miss.request, response, on: miss.clock)
+        var outcome: SharedFetch.Outcome?
         switch decision {
         case .freshen(let entry):
             response.body.close()
-            if let outcome = await freshened(entry, fetched) { return outcome }
-            return try await sendAgain(fetched, "nothing that it could validate is there any more", next)
+            outcome = await freshened(entry, fetched)
         case .combine(let part, let wanted):
-            if let combined = try await combined(part, wanted, fetched) { return SharedFetch.Outcome(response: combined) }
-            return try await sendAgain(fetched, "what was stored is gone", next)
+            outcome = try await combined(part, wanted, fetched).map { SharedFetch.Outcome(response: $0) }
+        case .sendAgain, .stale, .pass, .store: break
+        }
+        // What it confirms or completes has been opened by now.
+        await clear(after: miss.request, response, on: miss.clock)
+        if let outcome { return outcome }
+        switch decision {
+        case .freshen: return try await sendAgain(fetched, "nothing that it could validate is there any more", next)
+        case .combine: return try await sendAgain(fetched, "what was stored is gone", next)
         case .sendAgain(let reason): return try await sendAgain(fetched, reason, next)
         case .stale(let answer):
             if var stale = await staleResponse(answer, insteadOf: "\(response.status)", miss) {

@@ -104,6 +104,7 @@ struct RemovalTests {
             if kind == "HEAD" { request.method = .head }
             if kind == "no-store" { request.cache = .noStore }
         }
+        #expect(bench.sent == 4)
         #expect(try await !bench.get("http://a.test/1").isHit)
         #expect(try await bench.get("http://b.test/1").isHit)
     }
