@@ -47,16 +47,21 @@ struct CacheFolder: Sendable {
     /// The names of what is among the bodies.
     var bodyNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: bodies)) ?? [] }
 
-    /// Removes those of these files of bodies that belong to nothing and haven't changed for some seconds. Foreign files stay.
-    func sweep(_ names: some Sequence<String>, now: Date, olderThan seconds: Double, belongs: (UInt64) -> Bool) {
-        for name in names {
-            let path = "\(bodies)/\(name)"
+    /// Those of these files of bodies that haven't changed for some seconds. Foreign ones aren't among them.
+    func old(_ names: some Sequence<String>, now: Date, seconds: Double) -> [String] {
+        names.filter { name in
             guard UInt64(name.hasSuffix(".part") ? String(name.dropLast(5)) : name, radix: 16) != nil,
-                let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date,
-                now.timeIntervalSince(changed) >= seconds
-            else { continue }
+                let changed = try? FileManager.default.attributesOfItem(atPath: "\(bodies)/\(name)")[.modificationDate] as? Date
+            else { return false }
+            return now.timeIntervalSince(changed) >= seconds
+        }
+    }
+
+    /// Removes those of these files of bodies that belong to nothing.
+    func sweep(_ names: [String], belongs: (UInt64) -> Bool) {
+        for name in names {
             if let id = UInt64(name, radix: 16), belongs(id) { continue }
-            unlink(path)
+            unlink("\(bodies)/\(name)")
         }
     }
 

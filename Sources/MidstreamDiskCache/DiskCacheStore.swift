@@ -211,8 +211,12 @@ public final class DiskCacheStore: CacheStore {
     /// Removes bodies that nothing belongs to: some, and the rest behind queries that wait.
     private func sweep(_ names: ArraySlice<String>) {
         guard !names.isEmpty else { return }
-        state.withLock { state in
-            if let table = state.table, table.isCurrent { table.sweep(names.prefix(100), now: Date()) }
+        // Others may just be written. Without the lock, since to look at a file takes longer than a query.
+        let old = folder.old(names.prefix(100), now: Date(), seconds: 3600)
+        if !old.isEmpty {
+            state.withLock { state in
+                if let table = state.table, table.isCurrent { table.sweep(old) }
+            }
         }
         queue.async { [weak self] in self?.sweep(names.dropFirst(100)) }
     }

@@ -51,12 +51,12 @@ final class EntryTable {
         self.salt = salt
         fingerprint = Fingerprint(salt: salt)
         anybody = Self.hash("owner", "", fingerprint)
-        if wasOther { sweep(folder.bodyNames, now: now, olderThan: 0) }
+        if wasOther { sweep(folder.old(folder.bodyNames, now: now, seconds: 0)) }
     }
 
-    /// Removes those of these bodies that nothing belongs to, unless somebody may just be writing them.
-    func sweep(_ names: some Sequence<String>, now: Date, olderThan seconds: Double = 3600) {
-        folder.sweep(names, now: now, olderThan: seconds) { id in
+    /// Removes those of these bodies that belong to nothing.
+    func sweep(_ names: [String]) {
+        folder.sweep(names) { id in
             (try? database.run("SELECT 1 FROM entries WHERE id = ?", .integer(Int64(bitPattern: id))))?.isEmpty != true
         }
     }
