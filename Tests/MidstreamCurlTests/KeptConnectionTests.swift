@@ -1,9 +1,11 @@
 #if os(Linux)
     import Foundation
+    import Glibc
     import Interception
     import LibraryInterposition
     import MidstreamCore
     import MidstreamLoop
+    import MidstreamTransport
     import TestSupport
     import Testing
 
@@ -26,6 +28,23 @@
             // Newer versions of curl also ask whether a socket can be written to, and then don't any more, for each request.
             let allowed = CurlLibrary.version < 0x08_01_00 ? 0 : 40
             #expect(await onLoop(loop) { loop.sockets.changes } <= before + allowed)
+        }
+
+        /// In a process of its own, since others need more descriptors.
+        @Test func `Half of the descriptors are kept at most, also where more connections are allowed`() async {
+            await #expect(processExitsWith: .success) {
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                limit.rlim_cur = 64
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                for most in [nil, 4_000] as [Int?] {
+                    let transport = curlTransport(configuration: TransportConfiguration(maximumConnections: most))
+                    let loop = try #require(transport.executor as? CurlLoop)
+                    let kept = await onLoop(loop) { loop.keptConnections }
+                    #expect(kept == 32)
+                    transport.close()
+                }
+            }
         }
 
         /// An answer that has come before curl asks for it, and is too large for its reader: curl stops without having waited for

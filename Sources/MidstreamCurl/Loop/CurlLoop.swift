@@ -19,7 +19,7 @@
         /// Nil where nothing has to be watched.
         let floods: FloodWatch?
         /// How many connections curl may keep.
-        private var keptConnections = 1024
+        private(set) var keptConnections = 1024
 
         /// Starts the thread.
         ///
@@ -43,7 +43,9 @@
             SocketCallbacks.install(on: multi, loop: self)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)
-            keptConnections = totalLimit > 0 ? totalLimit : min(keptConnections, share.ofDescriptors)
+            // The loop beside the others has half as many as those.
+            let descriptors = sharesConnections ? share.ofDescriptors : max(1, share.ofDescriptors / 2)
+            keptConnections = min(totalLimit > 0 ? totalLimit : keptConnections, descriptors)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
             if !sharesConnections { _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)) }
             try run()

@@ -106,7 +106,8 @@
         /// Its part of a number of connections; the parts of all loops add up to it.
         package func of(_ limit: Int) -> Int { max(1, limit / count + (place < limit % count ? 1 : 0)) }
 
-        /// How many connections may be kept that nobody uses: half of the process's descriptors are for what is needed.
+        /// How many connections may be kept that nobody uses: half of the process's descriptors are for what is needed. A loop beside the
+        /// others isn't among those that divide it.
         package var ofDescriptors: Int {
             var limit = rlimit()
             guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
