@@ -94,7 +94,7 @@ final class EntryTable {
     /// That of the tables, of the encoding of heads and of the checksums.
     private static let version: Int64 = 2
 
-    /// The entries of a key, the newest first, that with its body if it has no file. What isn't as it was written is removed.
+    /// The entries of a key, the newest first, one of them with its body if it has no file. What isn't as it was written is removed.
     func entries(for key: CacheKey) throws -> [CacheEntry] {
         var entries: [CacheEntry] = []
         var damaged: [Int64] = []
@@ -106,7 +106,8 @@ final class EntryTable {
         ) { row in
             guard let id = row[0].integer, let head = row[1].blob else { return }
             guard var entry = Self.entry(id, head, row[2], key) else { return damaged.append(id) }
-            // Most keys have one, and of the others the newest is asked for most.
+            // Most keys have one, and of the others the newest is asked for most. After some have stayed it may be another that comes with its
+            // body, which costs the newest a query and no more.
             if entries.isEmpty, let body = row[3].blob {
                 guard Self.isRight(body, of: entry, row[4]) else { return damaged.append(id) }
                 entry = entry.with(body)

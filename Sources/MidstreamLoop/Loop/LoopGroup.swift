@@ -7,7 +7,7 @@
     /// A transport's loops. They end with the last reference to the group: the transport's, or that of a response still arriving.
     package final class LoopGroup<Loop: EventLoop>: Sendable {
         package let loops: [Loop]
-        /// One beside them, whose connections are shared with nobody of theirs.
+        /// One more, for what the others mustn't have.
         private let extra = Locked((loop: Loop?.none, isClosed: false))
         private let turn = Locked(0)
 

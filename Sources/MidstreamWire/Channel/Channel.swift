@@ -233,7 +233,7 @@
 
         /// How much is encrypted ahead of what the system takes.
         private static let mostEncrypted = 64 << 10
-        /// The same with what TLS answers meanwhile.
+        /// The same with what TLS answers meanwhile: as much again, since a server that reads takes all of either.
         private static let mostPending = 2 * mostEncrypted
 
         private func transmit(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int? {
