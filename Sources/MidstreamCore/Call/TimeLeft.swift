@@ -86,13 +86,13 @@ extension ChainPosition {
         return try result.get()
     }
 
-    /// Runs work that the deadline doesn't bind, since it is over. Where that has cancelled the present task, the work has one of its own, which
-    /// ends when the call's user leaves.
+    /// Runs work that the deadline doesn't bind, since it is over. Where that cancels the present task, which it may be about to, the work has one
+    /// of its own, which ends when the call's user leaves.
     package func afterDeadline<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await ChainPosition.local.withValue(withoutDeadline) {
-            guard isInterrupted, Task.isCancelled, let leaving = Leaving.current else { return try await work() }
+            guard isInterrupted, let leaving = Leaving.current else { return try await work() }
             let task = Task { try await work() }
             leaving.then { task.cancel() }
             return try await task.value
