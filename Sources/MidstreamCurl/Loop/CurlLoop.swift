@@ -20,6 +20,8 @@
         let floods: FloodWatch?
         /// How many connections curl may keep.
         private(set) var keptConnections = 1024
+        /// How many there may be at all.
+        private let mostConnections: Int
 
         /// Starts the thread.
         ///
@@ -36,6 +38,7 @@
             let limits = options.configuration
             let hostLimit = limits.maximumConnectionsPerHost.map(share.of) ?? 0
             let totalLimit = limits.maximumConnections.map(share.of) ?? 0
+            mostConnections = totalLimit > 0 ? totalLimit : .max
             floods = FloodWatch.isNeeded && limits.httpVersions != .http1Only ? FloodWatch() : nil
             super.init(
                 "midstream-curl", poller, limits: options.limits,
@@ -108,17 +111,17 @@
             }
             handle.transfer = transfer
             transfer.begin(with: handle)
-            if active.count > keptConnections, options.configuration.maximumConnections == nil { keepMoreConnections() }
+            if active.count > keptConnections, keptConnections < mostConnections { keepMoreConnections() }
             let code = curl_multi_add_handle(multi, handle.curl)
             guard code == CURLM_OK else {
                 throw HTTPError(.connection, String(cString: curl_multi_strerror(code)), phase: .notSent)
             }
         }
 
-        /// Where there is no limit of their number, curl keeps as many as have been used at a time: otherwise each of the rest would be
+        /// Curl keeps as many as have been used at a time, since it counts those in use among them: otherwise each of the rest would be
         /// closed after a request, and another be opened for the next.
         private func keepMoreConnections() {
-            keptConnections *= 2
+            keptConnections = min(2 * keptConnections, mostConnections)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
         }
 
