@@ -276,8 +276,10 @@
             }
         }
 
-        @Test("keeps what was confirmed after something else had begun to come", arguments: [false, true])
-        func confirmedMeanwhile(isConfirmed: Bool) async throws {
+        @Test(
+            "keeps what was confirmed after something else had begun to come, but not what was found changed",
+            arguments: [nil, false, true] as [Bool?])
+        func updatedMeanwhile(isConfirmed: Bool?) async throws {
             let server = try await RedisServer()
             let (cache, first, second) = (try server.fleet().cache(), Self.made(), Self.made())
             func commit(_ entry: CacheEntry, by writer: any CacheWriter) async throws -> Bool {
@@ -287,9 +289,12 @@
             let isStored = try await commit(first, by: cache.writer(for: first, at: 0))
             #expect(isStored)
             let late = try await cache.writer(for: second, at: 0)
-            if isConfirmed { #expect(try await cache.update(first)) }
-            #expect(try await commit(second, by: late) != isConfirmed)
-            #expect(try await cache.entries(for: Self.key).map(\.id) == [isConfirmed ? first.id : second.id])
+            if let isConfirmed {
+                #expect(try await cache.update(isConfirmed ? first : first.with(first.head.invalidated)))
+            }
+            let isKept = isConfirmed == true
+            #expect(try await commit(second, by: late) != isKept)
+            #expect(try await cache.entries(for: Self.key).map(\.id) == [isKept ? first.id : second.id])
         }
 
         @Test("looks again where bytes are only after a removal that may concern them", arguments: [false, true])
@@ -327,7 +332,7 @@
             }
             if isConfirmed {
                 #expect(await keep(2, for: .seconds(60)) == .success(true))
-                #expect(await store.update(keys, id: 1, head: [2], life: .seconds(600)) == .success(true))
+                #expect(await store.update(keys, id: 1, head: [2], life: .seconds(600), isConfirmed: true) == .success(true))
             } else {
                 #expect(await keep(1, for: .seconds(60)) == .success(true))
                 #expect(await keep(2, for: .seconds(600)) == .success(true))

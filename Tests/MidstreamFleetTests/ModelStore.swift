@@ -210,6 +210,8 @@ final class ModelLink: FleetStore {
     func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool> {
         .failure(.timedOut)
     }
-    func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration) async -> Answer<Bool> { .failure(.timedOut) }
+    func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration, isConfirmed: Bool) async -> Answer<Bool> {
+        .failure(.timedOut)
+    }
     func remove(_ stamp: String) async -> Answer<Void> { .failure(.timedOut) }
 }

@@ -86,7 +86,8 @@ struct FleetCacheStore: CacheStore {
     func update(_ entry: CacheEntry) async throws -> Bool {
         let keys = core.names.responses(entry.key)
         let head = try core.key.seal(entry.encoded, for: "\(keys.responses) \(entry.id)")
-        return try await core.store.update(keys, id: entry.id, head: head, life: entry.life).get()
+        let isConfirmed = !entry.head.isInvalidated
+        return try await core.store.update(keys, id: entry.id, head: head, life: entry.life, isConfirmed: isConfirmed).get()
     }
 
     func remove(_ key: CacheKey) async throws {

@@ -161,8 +161,9 @@ final class RedisStore: FleetStore {
         return await run(.keepResponse, keys: commit.keys.all, words, if: isCurrent, \.isDone) ?? .success(false)
     }
 
-    func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration) async -> Answer<Bool> {
-        await run(.updateResponse, keys: keys.all, ["\(id)", .bytes(head), life.milliseconds], \.isDone)
+    func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration, isConfirmed: Bool) async -> Answer<Bool> {
+        let words: [Word] = ["\(id)", .bytes(head), life.milliseconds, isConfirmed ? "1" : "0"]
+        return await run(.updateResponse, keys: keys.all, words, \.isDone)
     }
 
     func remove(_ stamp: String) async -> Answer<Void> {

@@ -168,8 +168,10 @@ package protocol FleetStore: Sendable {
     ///
     /// - Parameter isCurrent: Called when nothing that is removed afterwards can come before it.
     func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool>
-    /// Replaces the head of a response, if that is there, as if it began just now, and keeps it and its pieces for so long at least.
-    func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration) async -> Answer<Bool>
+    /// Replaces the head of a response, if that is there, and keeps it and its pieces for so long at least.
+    ///
+    /// - Parameter isConfirmed: Whether it is from now on as if it began just now.
+    func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration, isConfirmed: Bool) async -> Answer<Bool>
     /// Removes what is valid by a stamp.
     func remove(_ stamp: String) async -> Answer<Void>
 }

@@ -149,13 +149,16 @@ enum StoreScript: CaseIterable, Sendable {
                 prolongAll(ARGV[2], ARGV[5])
                 return 1
                 """
-        // KEYS: responses, stamps. ARGV: id, head, life.
+        // KEYS: responses, stamps. ARGV: id, head, life, 1 for confirmed.
         case .updateResponse:
             Self.stamps + """
                 if is ~= old or redis.call('HEXISTS', KEYS[1], 'h' .. ARGV[1]) == 0 then return 0 end
-                local t = redis.call('TIME'); local now = t[1] * 1000000 + t[2]
-                local r = tonumber(redis.call('HGET', KEYS[1], 'r' .. ARGV[1]) or '0')
-                redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2], 'r' .. ARGV[1], string.format('%.0f', r < 0 and -now or now))
+                redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2])
+                if ARGV[4] == '1' then
+                  local t = redis.call('TIME'); local now = t[1] * 1000000 + t[2]
+                  local r = tonumber(redis.call('HGET', KEYS[1], 'r' .. ARGV[1]) or '0')
+                  redis.call('HSET', KEYS[1], 'r' .. ARGV[1], string.format('%.0f', r < 0 and -now or now))
+                end
                 prolongAll(ARGV[3], redis.call('HGET', KEYS[1], 'p' .. ARGV[1]) or '')
                 return 1
                 """
