@@ -31,6 +31,8 @@
         private(set) var times = DialTimes()
         private var stage = Stage.lookup
         private var asking: HostLookup.Asking?
+        /// Whether it has asked again for a name, though nothing was lacking by then.
+        private var hasAskedAgain = false
         /// When it has taken too long, in nanoseconds of the monotonic clock.
         let deadline: UInt64
         /// When it has gone on for too long without a transfer; never while it has one.
@@ -178,12 +180,19 @@
             switch addresses {
             case .success(let addresses): next(self, addresses)
             case .failure(let error):
-                // For want of a thread none has to go.
-                if error.isRefusedHere, HostLookup.lackOfDescriptors() != nil, loop.channels.makeRoom() { return findAddresses() }
+                if error.isRefusedHere, mayAskAgain() { return findAddresses() }
                 guard route.proxy != nil else { return fail(error) }
                 let failure = HTTPError(.proxy, error.message, phase: .notSent)
                 fail(error.isRefusedHere ? failure.refusedHere : failure)
             }
+        }
+
+        /// Whether a lookup that the system had no resources for may have them now.
+        private func mayAskAgain() -> Bool {
+            if HostLookup.lackOfDescriptors() != nil { return loop.channels.makeRoom() }
+            // A descriptor may have come free since. For want of a thread no connection has to go.
+            defer { hasAskedAgain = true }
+            return !hasAskedAgain
         }
 
         private func connect(_ addresses: [HostAddress]) {
