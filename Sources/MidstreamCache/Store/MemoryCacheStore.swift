@@ -171,7 +171,7 @@ public final class MemoryCacheStore: CacheStore {
             let isFirst = slot.size <= maximumBytes && Self.isPutFirst(slot, &state.slots[entry.key, default: ShortList()])
             if !isFirst {
                 let others = state.slots[entry.key] ?? ShortList()
-                if others.contains(where: { entry.isBehind($0.entry) }) { return false }
+                if others.contains(where: { slot.entry.isBehind($0.entry) }) { return false }
                 guard try isPut(slot, beside: others, &state) else { return true }
             }
             if !entry.key.partition.isEmpty { state.partitions[entry.key.url, default: []].insert(entry.key.partition) }

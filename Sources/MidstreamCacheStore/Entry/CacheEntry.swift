@@ -99,8 +99,12 @@ public final class CacheEntry: Sendable, Identifiable {
         key == other.key && (id == other.id || head.selecting == other.head.selecting)
     }
 
-    /// Whether it has come too late to be stored: another that it would replace was asked for after it, and isn't a part where this one is
-    /// whole. What comes from a clock that has been put back since wasn't.
+    /// Whether another entry makes this one superfluous: it answers the same requests, was asked for later, and has all bytes if this one
+    /// has. A store doesn't keep it then.
+    ///
+    /// Ask it of the entry as the store has it in the end, with the ranges that are there, and within the lock or transaction in which
+    /// `isCurrent` of `commit` is called. What was asked for later is told by the clocks of those who asked; a time to come, of a clock that
+    /// was put back, doesn't count.
     public func isBehind(_ other: CacheEntry) -> Bool {
         id != other.id && replaces(other) && (other.isWhole || !isWhole)
             && other.head.requestTime > head.requestTime && other.head.requestTime <= Date()
