@@ -84,6 +84,30 @@ struct ForgettingTests {
         #expect(store.entriesNow(for: key)?.map(\.id) == entries.map(\.id))
     }
 
+    @Test("gives way where the other has kept something else", arguments: [false, true])
+    func otherOrder(isWrittenToBoth: Bool) async throws {
+        let (near, far) = (MemoryCacheStore(), MemoryCacheStore())
+        let store = TieredStore(near, far)
+        let (key, request) = (CacheKey(url: "https://h.test/a"), HTTPRequest("https://h.test/a"))
+        func put(_ byte: UInt8, in store: any CacheStore, secondsAgo: Double) async throws {
+            let response = HTTPResponse(status: .ok, headers: ["Cache-Control": "max-age=600"], request: request)
+            let now = Date(timeIntervalSinceNow: -secondsAgo)
+            let entry = CacheEntry(of: response, to: request, key: key, length: 1, at: now)
+            let writer = try await store.writer(for: entry, at: 0)
+            try await writer.write([byte])
+            let isStored = try await writer.commit(entry.adding(0..<1)) { true }
+            #expect(isStored)
+        }
+        try await put(1, in: near, secondsAgo: 10)
+        try await put(2, in: isWrittenToBoth ? store : far, secondsAgo: 20)
+        // The first copy is refused where nothing but the copying tells that they differ.
+        for _ in 0..<(isWrittenToBoth ? 1 : 2) {
+            let entry = try #require(try await store.entries(for: key).first)
+            #expect(try await store.body(of: entry, range: nil).collect() == [2])
+        }
+        #expect(store.entriesNow(for: key)?.count == 1)
+    }
+
     @Test("doesn't answer alone once the trust is over")
     func trust() async throws {
         let sends = Locked(0)

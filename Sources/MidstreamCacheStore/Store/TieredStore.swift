@@ -156,10 +156,14 @@ public struct TieredStore: CacheStore {
             do {
                 if !bytes.isEmpty { try await writer.write(bytes) }
                 // A copy is made only of what is in the far store as far as is known.
-                let isStored = try await writer.commit(entry) { [known] in
+                let isKnown: @Sendable () -> Bool = { [known] in
                     known.withLock { $0.ids[entry.key]?.ids.contains(entry.id) == true }
                 }
-                if !isStored { await writer.abandon() }
+                if try await !writer.commit(entry, if: isKnown) {
+                    await writer.abandon()
+                    // The near store keeps something else in its place, which the far one doesn't have.
+                    if isKnown() { try? await near.remove(entry.key) }
+                }
             } catch {
                 await writer.abandon()
             }
@@ -176,8 +180,8 @@ public struct TieredStore: CacheStore {
         let isMore = offset != 0
         return Writer(
             near: isMore ? nil : try? await near.writer(for: entry, at: 0), far: try await far.writer(for: entry, at: offset)
-        ) { isWhole in
-            if isMore || !isWhole { try? await near.remove(entry.key) }
+        ) { isCopied in
+            if !isCopied { try? await near.remove(entry.key) }
             known.withLock { $0.forget(entry.key) }
         }
     }
@@ -218,7 +222,8 @@ public struct TieredStore: CacheStore {
     private struct Writer: CacheWriter {
         let near: (any CacheWriter)?
         let far: any CacheWriter
-        let onCommit: @Sendable (_ isWhole: Bool) async -> Void
+        /// Told whether the quick one has the whole, too.
+        let onCommit: @Sendable (_ isCopied: Bool) async -> Void
         private let isNearOpen = Locked(true)
 
         func write(_ bytes: [UInt8]) async throws {
@@ -231,8 +236,8 @@ public struct TieredStore: CacheStore {
                 await near?.abandon()
                 return false
             }
-            await withNear { _ = try await $0.commit(entry, if: isCurrent) }
-            await onCommit(entry.isWhole)
+            let isNear = await withNear { try await $0.commit(entry, if: isCurrent) }
+            await onCommit(entry.isWhole && isNear == true)
             return true
         }
 
@@ -242,13 +247,17 @@ public struct TieredStore: CacheStore {
         }
 
         /// What is too large for the quick store goes to the other all the same.
-        private func withNear(_ work: (any CacheWriter) async throws -> Void) async {
-            guard let near, isNearOpen.withLock({ $0 }) else { return }
+        ///
+        /// - Returns: What came of it; nil where the quick store doesn't take it.
+        @discardableResult
+        private func withNear<Outcome: Sendable>(_ work: (any CacheWriter) async throws -> Outcome) async -> Outcome? {
+            guard let near, isNearOpen.withLock({ $0 }) else { return nil }
             do {
-                try await work(near)
+                return try await work(near)
             } catch {
                 isNearOpen.withLock { $0 = false }
                 await near.abandon()
+                return nil
             }
         }
     }
