@@ -70,18 +70,11 @@ extension ResponseCache {
         _ fetched: FetchedResponse, _ decision: ResponseDecision, _ next: Next
     ) async throws -> SharedFetch.Outcome {
         let (miss, response) = (fetched.miss, fetched.response)
-        var outcome: SharedFetch.Outcome?
-        switch decision {
-        case .freshen(let entry):
-            response.body.close()
-            outcome = await freshened(entry, fetched)
-        case .combine(let part, let wanted):
-            outcome = try await combined(part, wanted, fetched).map { SharedFetch.Outcome(response: $0) }
-        case .sendAgain, .stale, .pass, .store: break
-        }
-        // What it confirms or completes has been opened by now.
+        let opened: Result<SharedFetch.Outcome?, any Error>
+        do { opened = .success(try await openStored(fetched, decision)) } catch { opened = .failure(error) }
+        // What it confirms or completes has been opened by now, or can't be.
         await clear(after: miss.request, response, on: miss.clock)
-        if let outcome { return outcome }
+        if let outcome = try opened.get() { return outcome }
         switch decision {
         case .freshen: return try await sendAgain(fetched, "nothing that it could validate is there any more", next)
         case .combine: return try await sendAgain(fetched, "what was stored is gone", next)
@@ -98,6 +91,20 @@ extension ResponseCache {
         case .pass(nil), .store: break
         }
         return await stored(fetched)
+    }
+
+    /// Opens what a response confirms or completes; nil: it does neither, or what was stored is gone.
+    nonisolated(nonsending) private func openStored(
+        _ fetched: FetchedResponse, _ decision: ResponseDecision
+    ) async throws -> SharedFetch.Outcome? {
+        switch decision {
+        case .freshen(let entry):
+            fetched.response.body.close()
+            return await freshened(entry, fetched)
+        case .combine(let part, let wanted):
+            return try await combined(part, wanted, fetched).map { SharedFetch.Outcome(response: $0) }
+        case .sendAgain, .stale, .pass, .store: return nil
+        }
     }
 
     /// Sends the request as it is, since what is stored was of no use.
