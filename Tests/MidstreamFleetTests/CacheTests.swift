@@ -297,24 +297,6 @@
             #expect(try await cache.entries(for: Self.key).map(\.id) == [isKept ? first.id : second.id])
         }
 
-        @Test("looks again where bytes are only after a removal that may concern them", arguments: [false, true])
-        func otherRemoval(isOwn: Bool) async throws {
-            let server = try await RedisServer()
-            let fleet = try server.fleet()
-            let (cache, entry) = (fleet.cache(), Self.made())
-            let writer = try await cache.writer(for: entry, at: 0)
-            try await writer.write([1])
-            let isStored = try await writer.commit(entry.adding(0..<1)) { true }
-            #expect(isStored)
-            let found = try #require(try await cache.entries(for: Self.key).first)
-            try await cache.remove(isOwn ? Self.key : CacheKey(url: "https://h.test/b"))
-            // Its bytes stay.
-            try await server.command(["DEL", fleet.core.names.responses(Self.key).responses])
-            let bytes = try? await cache.body(of: found, range: nil).collect()
-            let expected: [UInt8]? = isOwn ? nil : [1]
-            #expect(bytes == expected)
-        }
-
         @Test("keeps the bytes of a response that is confirmed or gets more for as long as its head", arguments: [true, false])
         func prolonged(isConfirmed: Bool) async throws {
             let server = try await RedisServer()

@@ -18,8 +18,8 @@ struct FleetCacheStore: CacheStore {
     let core: FleetCore
     let maximumBody: Int
     let removals = CacheRemovals()
-    /// Where the bytes are of entries that were found lately, and how many removals were known of before.
-    private let places = Locked<[UInt64: (pieces: [StoredResponse.Piece], removals: Int)]>([:])
+    /// Where the bytes are of entries that were found lately, while no more than so many removals were known of.
+    private let places = Locked<(removals: Int, pieces: [UInt64: [StoredResponse.Piece]])>((0, [:]))
 
     /// An entry of the store, and where its bytes are.
     typealias Found = (entry: CacheEntry, pieces: [StoredResponse.Piece])
@@ -47,16 +47,16 @@ struct FleetCacheStore: CacheStore {
             return (entry.holding(response.pieces), response.pieces)
         }
         places.withLock { places in
-            if places.count > 10_000 { places = [:] }
-            for (entry, found) in entries { places[entry.id] = (found, removals) }
+            if places.removals != removals || places.pieces.count > 10_000 { places = (removals, [:]) }
+            for (entry, found) in entries { places.pieces[entry.id] = found }
         }
         return (entries, found.stamps, found.begun)
     }
 
     func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
         guard let range = range ?? entry.length.map({ 0..<$0 }) else { throw Unavailable() }
-        let kept = places.withLock { $0[entry.id] }
-        var known = kept.flatMap { core.isCurrent(entry.key, since: $0.removals) ? $0.pieces : nil }
+        let removals = core.removals
+        var known = places.withLock { $0.removals == removals ? $0.pieces[entry.id] : nil }
         // Pieces stay where they are when the entry is removed.
         if known == nil { known = try await found(entry.key).entries.first { $0.entry.id == entry.id }?.pieces }
         guard let all = known else { throw Unavailable() }

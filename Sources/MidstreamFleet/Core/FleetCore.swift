@@ -14,7 +14,7 @@ final class FleetCore: Sendable {
         /// How much news there has been.
         var heard = 0
         var tokens: [WeakToken] = []
-        var removals = HeardRemovals()
+        var removals = 0
         /// The stamps of removals that the store hasn't taken.
         var owed: Set<String> = []
         /// Whether a task is telling it.
@@ -73,21 +73,14 @@ final class FleetCore: Sendable {
         return token
     }
 
-    /// Of how many removals this member knows.
-    var removals: Int { state.withLock { $0.removals.count } }
+    /// Of how many removals this member knows, its own ones and what may have been one included.
+    var removals: Int { state.withLock { $0.removals } }
 
-    /// Whether it knows of none that concerns a key since it knew of so many.
-    func isCurrent(_ key: CacheKey, since number: Int) -> Bool {
-        if removals == number { return true }
-        let stamps = names.responses(key).stamps
-        return state.withLock { $0.removals.hasNone(of: stamps, since: number) }
-    }
-
-    private func noteRemoval(of stamps: [String]?) { state.withLock { $0.removals.note(stamps) } }
+    private func noteRemoval() { state.withLock { $0.removals += 1 } }
 
     /// Removes what is valid by a stamp. A store that can't take that now is told as soon as it can, since no other member would hear of it.
     func remove(_ stamp: String) async throws {
-        defer { noteRemoval(of: [stamp]) }
+        defer { noteRemoval() }
         let answer = await store.remove(stamp)
         if case .failure = answer { owe(stamp) }
         try answer.get()
@@ -162,8 +155,7 @@ extension FleetCore: RedisListener {
     func hear(_ channel: String, _ content: [String]?) {
         // Its own removals come back to the member as well. What it fetches meanwhile isn't stored then, which costs another request at most.
         near.forget(content)
-        let removed = content?.filter(names.isStamp)
-        if removed?.isEmpty != true { noteRemoval(of: removed) }
+        if content?.contains(where: names.isStamp) != false { noteRemoval() }
         guard channel == names.news else {
             // A server that was emptied has forgotten the tokens, too.
             if content == nil { offerTokens() }
@@ -185,7 +177,7 @@ extension FleetCore: RedisListener {
         } else {
             // What happens now isn't heard of.
             near.forget(nil)
-            noteRemoval(of: nil)
+            noteRemoval()
         }
         changes.send(fleetState)
     }

@@ -6,13 +6,9 @@ struct FleetNames: Sendable {
     /// Of all keys. The braces keep them in one slot of a cluster.
     let prefix: String
     private let hashing: Fingerprint
-    /// Those of the stamps of removals.
-    private let stampPrefixes: [String]
 
     init(fleet: String, key: FleetKey) {
-        let prefix = "midstream:{\(Self.hash(fleet))}:"
-        self.prefix = prefix
-        stampPrefixes = ["a:", "o:", "u:"].map { prefix + $0 }
+        prefix = "midstream:{\(Self.hash(fleet))}:"
         hashing = Fingerprint(salt: key.salt(of: fleet))
     }
 
@@ -33,7 +29,7 @@ struct FleetNames: Sendable {
     func origin(_ origin: String) -> String { prefix + "o:\(hashing.text(of: [origin]).prefix(32)):v1" }
     func url(_ url: String) -> String { prefix + "u:\(hashing.text(of: [url]).prefix(32)):v1" }
     /// Whether a name is that of what is removed.
-    func isStamp(_ name: String) -> Bool { stampPrefixes.contains { name.hasPrefix($0) } }
+    func isStamp(_ name: String) -> Bool { ["a:", "o:", "u:"].contains { name.hasPrefix(prefix + $0) } }
     func piece(_ number: UInt64, _ place: Int64) -> String { prefix + "b:\(String(number, radix: 16)):\(place):v1" }
 
     func variant(_ values: [String]) -> String { String(hashing.text(of: values).prefix(32)) }
