@@ -577,9 +577,8 @@ struct TelemetryExportTests {
         #expect(collector.requests.isEmpty)
     }
 
-    @Test("ends a flush when its time is over, and goes on with what it began")
-    func flushInTime() async throws {
-        let (gate, clock) = (Gate(), TestClock())
+    /// An exporter that has seen one call, and its collector, which answers once the gate is open.
+    private func exporterOfOneCall(to gate: Gate, _ clock: TestClock) async throws -> (OpenTelemetryExporter, StubTransport) {
         let collector = StubTransport { request in
             await gate.wait()
             return HTTPResponse(status: .ok, request: request)
@@ -588,6 +587,13 @@ struct TelemetryExportTests {
             to: .collector("http://collector", over: collector), service: "shop", clock: clock)
         let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
         _ = try await client.send(HTTPRequest("http://h/"))
+        return (exporter, collector)
+    }
+
+    @Test("ends a flush when its time is over, and goes on with what it began")
+    func flushInTime() async throws {
+        let (gate, clock) = (Gate(), TestClock())
+        let (exporter, collector) = try await exporterOfOneCall(to: gate, clock)
         let flush = Task { await exporter.flush(within: .seconds(2)) }
         await gate.reached()
         await eventually { clock.nextDeadline?.offset == .seconds(2) }
@@ -602,14 +608,7 @@ struct TelemetryExportTests {
     @Test("flushes in a task that is cancelled, too")
     func flushWhenCancelled() async throws {
         let (gate, clock) = (Gate(), TestClock())
-        let collector = StubTransport { request in
-            await gate.wait()
-            return HTTPResponse(status: .ok, request: request)
-        }
-        let exporter = try OpenTelemetryExporter(
-            to: .collector("http://collector", over: collector), service: "shop", clock: clock)
-        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
-        _ = try await client.send(HTTPRequest("http://h/"))
+        let (exporter, collector) = try await exporterOfOneCall(to: gate, clock)
         let flush = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await exporter.flush()

@@ -70,17 +70,22 @@
             #expect(try await response.body.collect() == Array("ok".utf8))
         }
 
-        /// RFC 9113 §8.1: both sides have ended the stream.
-        @Test func `What is whole both ways isn't reset`() async throws {
-            let transport = HTTP2Wire(tls: nil).transport()
-            let kinds = Locked<Set<HTTP2Frame.Kind>>([])
-            let server = try RawServer { connection in
+        /// A server that answers each request, and notes what kinds of frames come.
+        private func answering(noting kinds: Locked<Set<HTTP2Frame.Kind>>) throws -> RawServer {
+            try RawServer { connection in
                 let peer = HTTP2Peer(connection)
                 guard peer.begin() else { return }
                 while let stream = peer.nextRequest({ kind in kinds.withLock { _ = $0.insert(kind) } }) {
                     peer.write(HTTP2Frame.response(stream: stream))
                 }
             }
+        }
+
+        /// RFC 9113 §8.1: both sides have ended the stream.
+        @Test func `What is whole both ways isn't reset`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let kinds = Locked<Set<HTTP2Frame.Kind>>([])
+            let server = try answering(noting: kinds)
             for delivery in deliveries + deliveries {
                 let response = try await transport.deliver(request(server.url, delivery))
                 #expect(try await response.body.collect() == Array("ok".utf8))
@@ -126,13 +131,7 @@
         @Test func `Trailers that are too large are the request's fault, and the connection stays`() async throws {
             let transport = HTTP2Wire(tls: nil).transport()
             let kinds = Locked<Set<HTTP2Frame.Kind>>([])
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
-                guard peer.begin() else { return }
-                while let stream = peer.nextRequest({ kind in kinds.withLock { _ = $0.insert(kind) } }) {
-                    peer.write(HTTP2Frame.response(stream: stream))
-                }
-            }
+            let server = try answering(noting: kinds)
             let url = server.url
             let error = await #expect(throws: HTTPError.self) {
                 var sent = HTTPRequest(.post, url, body: .stream { chunks("a") })
