@@ -31,6 +31,7 @@ typedef NS_ENUM(NSInteger, NSComparisonResult) {
 - (NSComparisonResult)compare:(NSNumber *)otherNumber;
 @end
 @interface NSFileHandle (Positions)
+- (instancetype)initWithFileDescriptor:(int)fd closeOnDealloc:(BOOL)closeopt;
 + (nullable instancetype)fileHandleForReadingFromURL:(NSURL *)url error:(NSError **)error NS_SWIFT_NAME(init(forReadingFrom:));
 + (nullable instancetype)fileHandleForUpdatingURL:(NSURL *)url error:(NSError **)error NS_SWIFT_NAME(init(forUpdating:));
 - (BOOL)seekToOffset:(unsigned long long)offset error:(out NSError **)error API_AVAILABLE(macos(10.15), ios(13.0), watchos(6.0), tvos(13.0));

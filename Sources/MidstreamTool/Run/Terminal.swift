@@ -36,8 +36,8 @@ enum Terminal {
             let folder = URL(fileURLWithPath: path).absoluteURL.deletingLastPathComponent().path
             code = isReplaceable(path) && access(folder, W_OK | X_OK) != 0 ? errno : 0
         }
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { code = EISDIR }
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { code = EISDIR }
         if code != 0 { throw failure(code, toWrite: path) }
     }
 
