@@ -74,6 +74,20 @@ struct RecencyTests {
         #expect(!entry(at: -30).isBehind(entry(at: 100_000)))
     }
 
+    @Test("gives way to no part, unless it is known to have changed")
+    func parts() {
+        let (now, request) = (Date(), HTTPRequest(CacheBench.url))
+        func entry(of range: Range<Int64>, at offset: Double) -> CacheEntry {
+            let response = HTTPResponse(status: 200, request: request)
+            let entry = CacheEntry(of: response, to: request, key: CacheKey(url: CacheBench.url), length: 2, at: now + offset)
+            return entry.holding(range)
+        }
+        let (whole, part) = (entry(of: 0..<2, at: -30), entry(of: 0..<1, at: -20))
+        let changed = whole.with(whole.head.invalidated)
+        #expect(part.isBehind(whole) && !whole.isBehind(part))
+        #expect(!part.isBehind(changed) && entry(of: 0..<1, at: -40).isBehind(changed))
+    }
+
     @Test("answers, whether the server had named what of a query doesn't matter when it sent it", arguments: [false, true])
     func searchRule(isNamedFirst: Bool) async throws {
         let named: HTTPHeaders = ["Cache-Control": "max-age=60", "No-Vary-Search": "params=(\"utm\")"]

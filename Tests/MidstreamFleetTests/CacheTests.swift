@@ -254,11 +254,11 @@
 
         private static let key = CacheKey(url: "https://h.test/a")
 
-        /// An entry of a byte, by the clock of a member.
-        private static func made(secondsAgo: Double = 0) -> CacheEntry {
+        /// An entry, by the clock of a member.
+        private static func made(secondsAgo: Double = 0, length: Int64 = 1) -> CacheEntry {
             let request = HTTPRequest("https://h.test/a")
             let response = HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=600"], request: request)
-            return CacheEntry(of: response, to: request, key: key, length: 1, at: Date(timeIntervalSinceNow: -secondsAgo))
+            return CacheEntry(of: response, to: request, key: key, length: length, at: Date(timeIntervalSinceNow: -secondsAgo))
         }
 
         @Test("keeps what began to come later, whatever members' clocks say, when something else ends after it")
@@ -295,6 +295,26 @@
             let isKept = isConfirmed == true
             #expect(try await commit(second, by: late) != isKept)
             #expect(try await cache.entries(for: Self.key).map(\.id) == [isKept ? first.id : second.id])
+        }
+
+        @Test(
+            "keeps a whole response for a later part, unless it was found changed",
+            arguments: [[], [false], [false, true]] as [[Bool]])
+        func laterPart(areConfirmed: [Bool]) async throws {
+            let server = try await RedisServer()
+            let (cache, whole) = (try server.fleet().cache(), Self.made(length: 2))
+            func isStored(_ entry: CacheEntry, _ bytes: [UInt8]) async throws -> Bool {
+                let writer = try await cache.writer(for: entry, at: 0)
+                try await writer.write(bytes)
+                return try await writer.commit(entry.adding(0..<Int64(bytes.count))) { true }
+            }
+            #expect(try await isStored(whole, [1, 2]))
+            for isConfirmed in areConfirmed {
+                #expect(try await cache.update(isConfirmed ? whole : whole.with(whole.head.invalidated)))
+            }
+            let isKept = areConfirmed.last != false
+            #expect(try await isStored(Self.made(length: 2), [1]) != isKept)
+            #expect(try await cache.entries(for: Self.key).map(\.isWhole) == [isKept])
         }
 
         @Test("keeps the bytes of a response that is confirmed or gets more for as long as its head", arguments: [true, false])

@@ -26,7 +26,7 @@ struct StoreLawBreakerTests {
 private enum Fault: String, CaseIterable, Sendable {
     case none
     case commitsAtOnce, ignoresOwners, losesTheLastByte, commitsWhatIsAbandoned
-    case keepsOneVariant, listsTheOldestFirst, storesWhatIsBehind
+    case keepsOneVariant, listsTheOldestFirst, storesWhatIsBehind, replacesWholesByParts
     case ignoresRanges, namesRemovedBytes
     case updatesNothing, storesByUpdates
     case removesTheURLAlone, removesEverything
@@ -39,7 +39,7 @@ private enum Fault: String, CaseIterable, Sendable {
         switch self {
         case .none: nil
         case .commitsAtOnce, .ignoresOwners, .losesTheLastByte, .commitsWhatIsAbandoned: .findsWhatWasCommitted
-        case .keepsOneVariant, .listsTheOldestFirst, .storesWhatIsBehind: .keepsVariants
+        case .keepsOneVariant, .listsTheOldestFirst, .storesWhatIsBehind, .replacesWholesByParts: .keepsVariants
         case .ignoresRanges, .namesRemovedBytes: .keepsParts
         case .updatesNothing, .storesByUpdates: .updatesHeads
         case .removesTheURLAlone, .removesEverything: .removesWhatIsNamed
@@ -140,6 +140,7 @@ private struct BrokenWriter: CacheWriter {
 
     func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
         if store.fault == .keepsOneVariant { await store.base.remove(entry.key) }
+        if store.fault == .replacesWholesByParts, !entry.isWhole { await store.base.remove(entry.key) }
         if store.fault == .namesRemovedBytes { store.bodies.withLock { $0[entry.id] = entry } }
         var stored = entry
         if store.fault == .ignoresOwners, let other = CacheEntry(entry.encoded, key: CacheKey(url: entry.key.url)) {

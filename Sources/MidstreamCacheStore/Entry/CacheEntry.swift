@@ -99,15 +99,18 @@ public final class CacheEntry: Sendable, Identifiable {
         key == other.key && (id == other.id || head.selecting == other.head.selecting)
     }
 
-    /// Whether another entry makes this one superfluous: it answers the same requests, was asked for later, and has all bytes if this one
-    /// has. A store doesn't keep it then.
+    /// Whether another entry makes this one superfluous: it answers the same requests, and either was asked for later and has all bytes if
+    /// this one has, or is whole where this one is a part, whichever was asked for later, as long as it isn't known to have changed on the
+    /// server. A store doesn't keep this one then.
     ///
     /// Ask it of the entry as the store has it in the end, with the ranges that are there, and within the lock or transaction in which
     /// `isCurrent` of `commit` is called. What was asked for later is told by the clocks of those who asked; a time to come, of a clock that
     /// was put back, doesn't count.
     public func isBehind(_ other: CacheEntry) -> Bool {
-        id != other.id && replaces(other) && (other.isWhole || !isWhole)
-            && other.head.requestTime > head.requestTime && other.head.requestTime <= Date()
+        guard id != other.id, replaces(other), other.isWhole || !isWhole else { return false }
+        // A whole one, stale as it may be, can still stand in for the server, and a part can't.
+        if !isWhole, other.isWhole, !other.head.isInvalidated { return true }
+        return other.head.requestTime > head.requestTime && other.head.requestTime <= Date()
     }
 
     /// Names and values of the fields that choose between the entries of a key: equal ones replace each other (``replaces(_:)``).

@@ -212,7 +212,7 @@ extension StoredResponse {
 
 extension StoredResponses {
     /// Names and values of a hash, in any order: h, p, o and v with the id of a response are its head, its pieces, when it was stored
-    /// and its variant. When it began to come (r) matters to scripts alone.
+    /// and its variant. When it began to come (r), and whether it was confirmed at its last update (c), matter to scripts alone.
     fileprivate init(fields: [RESPValue], stamps: [String], begun: Int64) {
         var values: [String: RESPValue] = [:]
         for place in stride(from: 0, to: fields.count - 1, by: 2) {

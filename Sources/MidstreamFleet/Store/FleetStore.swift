@@ -164,13 +164,14 @@ package protocol FleetStore: Sendable {
     func pieces(_ names: [String]) async -> Answer<[[UInt8]?]>
     /// Keeps a piece, without waiting.
     func keepPiece(_ bytes: [UInt8], as name: String, life: Duration)
-    /// Keeps a response, unless it was removed since its stamps were read or is behind one that began later, and its pieces for as long.
+    /// Keeps a response, unless it was removed since its stamps were read, is behind one that began later, or is a part where a whole one
+    /// is; and its pieces for as long.
     ///
     /// - Parameter isCurrent: Called when nothing that is removed afterwards can come before it.
     func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool>
     /// Replaces the head of a response, if that is there, and keeps it and its pieces for so long at least.
     ///
-    /// - Parameter isConfirmed: Whether it is from now on as if it began just now.
+    /// - Parameter isConfirmed: Whether it is from now on as if it began just now. Otherwise it has changed, and a part may take its place.
     func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration, isConfirmed: Bool) async -> Answer<Bool>
     /// Removes what is valid by a stamp.
     func remove(_ stamp: String) async -> Answer<Void>

@@ -126,34 +126,38 @@ enum StoreScript: CaseIterable, Sendable {
             Self.stamps + """
                 if is ~= ARGV[1] then return 0 end
                 if is ~= old then redis.call('DEL', KEYS[1]) end
-                local all, times, begun, same, others = redis.call('HGETALL', KEYS[1]), {}, {}, {}, {}
-                local function drop(id) redis.call('HDEL', KEYS[1], 'h' .. id, 'p' .. id, 'o' .. id, 'v' .. id, 'r' .. id) end
+                local all, times, begun, changed, same, others = redis.call('HGETALL', KEYS[1]), {}, {}, {}, {}, {}
+                local function drop(id)
+                  redis.call('HDEL', KEYS[1], 'h' .. id, 'p' .. id, 'o' .. id, 'v' .. id, 'r' .. id, 'c' .. id)
+                end
                 for n = 1, #all, 2 do
                   local kind, id = string.sub(all[n], 1, 1), string.sub(all[n], 2)
                   if kind == 'o' then times[id] = tonumber(all[n + 1]) end
                   if kind == 'r' then begun[id] = tonumber(all[n + 1]) end
+                  if kind == 'c' then changed[id] = all[n + 1] == '0' end
                   if kind == 'v' and id ~= ARGV[3] then table.insert(all[n + 1] == ARGV[6] and same or others, id) end
                 end
                 local t = redis.call('TIME'); local now = t[1] * 1000000 + t[2]
-                local mine = tonumber(ARGV[8])
+                local mine = tonumber(ARGV[8]); local isPart = mine < 0
                 for _, id in ipairs(same) do
                   local r = begun[id] or 0
                   local later = math.abs(r) > math.abs(mine) and math.abs(r) <= now
-                  if later and (r > 0 or mine < 0) then return 0 end
+                  if later and (r > 0 or isPart) or isPart and r > 0 and not changed[id] then return 0 end
                 end
                 for _, id in ipairs(same) do drop(id) end
                 table.sort(others, function(a, b) return (times[a] or 0) > (times[b] or 0) end)
                 for n = tonumber(ARGV[7]), #others do drop(others[n]) end
                 redis.call('HSET', KEYS[1], 's', is, 'h' .. ARGV[3], ARGV[4], 'p' .. ARGV[3], ARGV[5],
                   'v' .. ARGV[3], ARGV[6], 'o' .. ARGV[3], string.format('%.0f', now), 'r' .. ARGV[3], ARGV[8])
+                redis.call('HDEL', KEYS[1], 'c' .. ARGV[3])
                 prolongAll(ARGV[2], ARGV[5])
                 return 1
                 """
-        // KEYS: responses, stamps. ARGV: id, head, life, 1 for confirmed.
+        // KEYS: responses, stamps. ARGV: id, head, life, 1 for confirmed, 0 for changed.
         case .updateResponse:
             Self.stamps + """
                 if is ~= old or redis.call('HEXISTS', KEYS[1], 'h' .. ARGV[1]) == 0 then return 0 end
-                redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2])
+                redis.call('HSET', KEYS[1], 'h' .. ARGV[1], ARGV[2], 'c' .. ARGV[1], ARGV[4])
                 if ARGV[4] == '1' then
                   local t = redis.call('TIME'); local now = t[1] * 1000000 + t[2]
                   local r = tonumber(redis.call('HGET', KEYS[1], 'r' .. ARGV[1]) or '0')

@@ -45,6 +45,7 @@ struct CacheStoreTrial: Sendable {
         try check(replaced.map(Self.name) == ["EN", "de"], "\(replaced.map(Self.name)) were found after one was replaced")
         for entry in replaced { try await expect(entry, Array(Self.name(entry).utf8)) }
         for isPart in [false, true] { try await refusesWhatIsBehind(aPart: isPart) }
+        try await refusesLaterParts()
     }
 
     /// Of two that replace each other, the one that was asked for first ends last.
@@ -60,6 +61,16 @@ struct CacheStoreTrial: Sendable {
         let found = try await store.entries(for: key).map(Self.name)
         try check(found == [isPart ? "old" : "new"], "\(found) were found after an earlier one had ended last")
         if isPart { try await expect(old, Array("old".utf8)) } else { try await expect(new, Array("new".utf8)) }
+    }
+
+    /// A whole one can still stand in for the server, which a part of a later one can't.
+    private func refusesLaterParts() async throws {
+        let (key, now) = (CacheKey(url: "\(Self.url)/later"), Date())
+        let whole = Self.entry(key, text: "whole", length: 5, at: now - 2)
+        try await put(whole, "whole")
+        let isStored = try await isPut(Self.entry(key, text: "part", length: 5, at: now - 1), Array("par".utf8)[...])
+        try check(!isStored, "a part took the place of a whole entry")
+        try await expect(whole, Array("whole".utf8))
     }
 
     func keepsParts() async throws {
@@ -80,6 +91,8 @@ struct CacheStoreTrial: Sendable {
         _ = try await writer.commit(part.adding(100_000..<200_000)) { true }
         try await expect(entry, content)
         try await expect(entry, Array(content[99_990..<100_010]), in: 99_990..<100_010)
+        // No part takes the place of the whole.
+        try await store.remove(Self.key)
         let other = Self.entry(Self.key, text: "y", length: content.count)
         try await put(other, content[0..<100_000])
         let late = try await store.writer(for: other.holding(0..<100_000), at: 100_000)
