@@ -153,7 +153,8 @@ final class FleetCore: Sendable {
 
 extension FleetCore: RedisListener {
     func hear(_ channel: String, _ content: [String]?) {
-        // Its own removals come back to the member as well. What it fetches meanwhile isn't stored then, which costs another request at most.
+        // The member's own changes and removals come back as well, and nothing tells them from others'. What it fetches meanwhile isn't
+        // stored then, which costs another request at most.
         near.forget(content)
         if content?.contains(where: names.isStamp) != false { noteRemoval() }
         guard channel == names.news else {

@@ -32,7 +32,8 @@ final class RedisSession: Sendable {
         // Its reply comes as a message.
         _ = messages.send(RESPCommand("SUBSCRIBE", "__redis__:invalidate", .text(news)))
         commands = RedisConnection(try await dial(), onEnd: onEnd)
-        let tracking: [RESPCommand.Word] = ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(number)", "BCAST", "NOLOOP"]
+        // Of this connection's own changes, too: a member may have several near caches.
+        let tracking: [RESPCommand.Word] = ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(number)", "BCAST"]
         _ = try await commands.replies(to: greeting + [RESPCommand(tracking + prefixes.flatMap { ["PREFIX", .text($0)] })])
         let all = StoreScript.allCases
         let names = try await commands.replies(to: all.map { RESPCommand("SCRIPT", "LOAD", .text($0.text)) })
