@@ -9,8 +9,8 @@ package struct ChainPosition: Sendable {
     @usableFromInline package var speaker: Int16 = -1
     /// Whether the run is only asked what it would do.
     @usableFromInline package var isRehearsal = false
-    /// Whether the present task is cancelled at the deadline.
-    @usableFromInline package var isInterrupted = false
+    /// Whether the present task is cancelled at the deadline; nil: it may be, in a branch of a run whose task is.
+    @usableFromInline package var isInterrupted: Bool? = false
     /// When the run has to be over, in nanoseconds of the clock that it goes by; the largest number: no limit.
     @usableFromInline package var deadline: Int64
     /// When the present try has to be over.

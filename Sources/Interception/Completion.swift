@@ -35,25 +35,34 @@ private final class Completion<Output: Sendable>: Sendable {
     }
 }
 
-/// The tasks that a callback-style interceptor has started by calling the rest of the chain, so that they can be cancelled.
-final class RunningTasks: Sendable {
+/// Tasks that were started on behalf of another one, such as by a callback-style interceptor that calls the rest of the chain, so that they can
+/// be cancelled with it.
+package final class RunningTasks: Sendable {
+    /// For what a run does after its deadline, which cancels the present task; cancelled when the run's user leaves.
+    @TaskLocal package static var afterDeadline: RunningTasks?
+
     private struct State {
         var isCancelled = false
         var running: [Int: Task<Void, Never>] = [:]
         var started = 0
     }
     private let state = Locked(State())
-    /// Where the interceptor is, wherever its callbacks come from.
+    /// Where the interceptor is, and what holds there, wherever its callbacks come from.
     private let executor = CallersExecutor()
+    private let inherited = RunningTasks.afterDeadline
 
-    func start(_ work: @escaping @Sendable () async -> Void) {
+    package init() {}
+
+    package func start(_ work: @escaping @Sendable () async -> Void) {
         let cancelled = state.withLock { state -> Task<Void, Never>? in
             state.started += 1
             let number = state.started
             // Entered under the lock, so that the task, which leaves under it too, can't leave first.
-            let task = executor.start { [self] in
-                await work()
-                self.state.withLock { $0.running[number] = nil }
+            let task = Self.$afterDeadline.withValue(inherited) {
+                executor.start { [self] in
+                    await work()
+                    self.state.withLock { $0.running[number] = nil }
+                }
             }
             state.running[number] = task
             return state.isCancelled ? task : nil
@@ -61,7 +70,7 @@ final class RunningTasks: Sendable {
         cancelled?.cancel()
     }
 
-    func cancel() {
+    package func cancel() {
         let running = state.withLock { state in
             state.isCancelled = true
             return state.running

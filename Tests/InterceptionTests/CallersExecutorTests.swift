@@ -1,5 +1,6 @@
 #if compiler(>=6.3) && os(Linux)
     import Dispatch
+    import TestSupport
     import Testing
 
     @testable import Interception
@@ -43,21 +44,6 @@
             _ input: Int, next: CompletionNext<Int, Bool>, completion: @escaping @Sendable (Result<Bool, any Error>) -> Void
         ) {
             DispatchQueue.global().async { next(input) { completion($0) } }
-        }
-    }
-
-    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
-    private final class QueueExecutor: TaskExecutor {
-        private static let key = DispatchSpecificKey<ObjectIdentifier>()
-        private let queue = DispatchQueue(label: "executor")
-
-        init() { queue.setSpecific(key: Self.key, value: ObjectIdentifier(self)) }
-
-        var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
         }
     }
 #endif

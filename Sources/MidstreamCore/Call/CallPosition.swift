@@ -41,17 +41,17 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// ```
     ///
     /// - Parameter asHedge: Whether what is sent through it is a hedge (``Next/isHedge``).
-    public func branch(asHedge: Bool = false) -> Self { branched { $0.branch(asHedge: asHedge) } }
+    public func branch(asHedge: Bool = false) -> Self { branched(asHedge: asHedge) }
 
     /// Such a branch whose bodies others read as well: they aren't given up with the call, unless that adopts them
     /// (``Call/adopt(_:)``).
-    package func branchApart() -> Self { branched { $0.branch(isApart: true) } }
+    package func branchApart() -> Self { branched(isApart: true) }
 
-    private func branched(_ branch: (Call) -> Call) -> Self {
+    private func branched(asHedge: Bool = false, isApart: Bool = false) -> Self {
         var next = self
-        if let call { next.position.run = branch(call) }
-        // It may run in a task that isn't cancelled with this one.
-        next.position.isInterrupted = false
+        if let call { next.position.run = call.branch(asHedge: asHedge, isApart: isApart) }
+        // It may run in a task that isn't cancelled with this one, and does if it is apart.
+        if isApart || position.isInterrupted == true { next.position.isInterrupted = isApart ? false : nil }
         return next
     }
 

@@ -74,10 +74,10 @@ extension ChainPosition {
         _ work: @escaping @Sendable (ChainPosition) async throws -> Value
     ) async throws -> Value {
         let result =
-            if isInterrupted || deadline == .max {
-                await interrupting(at: deadline, work)
+            if isInterrupted == false, deadline != .max {
+                await interruptingFirst(work)
             } else {
-                await Leaving.told { await interrupting(at: deadline, work) }
+                await interrupting(at: deadline, work)
             }
         if case .failure(let error) = result, error is CancellationError, isOver(deadline) {
             // The library's waits throw the limit's error themselves, so this was a wait of the user's code, not for the server.
@@ -92,10 +92,24 @@ extension ChainPosition {
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await ChainPosition.local.withValue(withoutDeadline) {
-            guard isInterrupted, let leaving = Leaving.current else { return try await work() }
-            let task = Task { try await work() }
-            leaving.then { task.cancel() }
-            return try await task.value
+            guard isInterrupted != false else { return try await work() }
+            let tasks = RunningTasks.afterDeadline ?? RunningTasks()
+            let answer = Suspension<Result<Value, any Error>>()
+            tasks.start { answer.resume(await .of(work)) }
+            return try await answer.value().get()
+        }
+    }
+
+    /// Runs work in a child task that is cancelled at the deadline, as the first of the run to do so. What is done after the deadline is cancelled
+    /// with the present task.
+    private func interruptingFirst<Value: Sendable>(
+        _ work: @escaping @Sendable (ChainPosition) async throws -> Value
+    ) async -> Result<Value, any Error> {
+        let tasks = RunningTasks()
+        return await withTaskCancellationHandler {
+            await RunningTasks.$afterDeadline.withValue(tasks) { await interrupting(at: deadline, work) }
+        } onCancel: {
+            tasks.cancel()
         }
     }
 
@@ -104,10 +118,10 @@ extension ChainPosition {
         at due: Int64, _ work: @escaping @Sendable (ChainPosition) async throws -> Value
     ) async -> Result<Value, any Error> {
         var inner = self
-        guard due != .max, let call, !(isInterrupted && due == deadline) else {
+        guard due != .max, let call, !(isInterrupted == true && due == deadline) else {
             do { return .success(try await work(inner)) } catch { return .failure(error) }
         }
-        inner.isInterrupted = due <= deadline
+        if due <= deadline { inner.isInterrupted = true }
         return await TimedWork.run(until: .nanoseconds(due), of: call.stopwatch) { [inner] in try await work(inner) }.result
     }
 }

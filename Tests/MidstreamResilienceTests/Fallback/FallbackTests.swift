@@ -1,3 +1,4 @@
+import Dispatch
 import Interception
 import MidstreamCore
 import MidstreamTesting
@@ -106,9 +107,41 @@ struct FallbackTests {
         #expect(try await response.body.collect() == Array("yesterday".utf8))
     }
 
+    /// What interrupts a fallback at the deadline from outside of it.
+    enum Interrupted: CaseIterable { case nothing, sameTask, branch, otherThread }
+
+    /// Passes on from a thread that belongs to no task.
+    private struct OtherThread: CompletionInterceptor, HTTPInterceptor {
+        let stage = InterceptorStage.call
+
+        func intercept(
+            _ input: HTTPRequest, next: CompletionNext<HTTPRequest, HTTPResponse>,
+            completion: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
+        ) {
+            DispatchQueue.global().async { next(input) { completion($0) } }
+        }
+    }
+
+    /// - Parameter isCancelled: Opened when they are.
+    private func interceptors(_ interrupted: Interrupted, opening isCancelled: Gate) -> [any HTTPInterceptor] {
+        let outer = ClosureHTTPInterceptor("Outer", stage: .call) { request, next in
+            try await withTaskCancellationHandler {
+                try await next(request)
+            } onCancel: {
+                isCancelled.open()
+            }
+        }
+        switch interrupted {
+        case .nothing: return []
+        case .sameTask: return [outer]
+        case .branch: return [outer, ClosureHTTPInterceptor("Branch", stage: .call) { try await $1.branch()($0) }]
+        case .otherThread: return [outer, OtherThread()]
+        }
+    }
+
     /// Fails at once, or waits for the deadline.
     private func client(
-        failing code: HTTPError.Code? = nil, isInside: Bool = false,
+        failing code: HTTPError.Code? = nil, inside interrupted: Interrupted = .nothing, opening isCancelled: Gate = Gate(),
         answer: @escaping @Sendable () async throws -> HTTPResponse
     ) -> HTTPClient {
         bench.client(
@@ -118,15 +151,17 @@ struct FallbackTests {
                 return HTTPResponse(status: 200, request: request)
             }, maxRetries: 0, { $0.deadline = .seconds(1) },
             interceptors: {
-                if isInside { ClosureHTTPInterceptor("Outer", stage: .call) { try await $1($0) } }
+                interceptors(interrupted, opening: isCancelled)
                 Fallback { _, _ in try await answer() }
             })
     }
 
-    @Test("an answer to a deadline may wait, and be another client's", arguments: [false, true])
-    func waitingAnswer(isInside: Bool) async throws {
+    @Test("an answer to a deadline may wait, and be another client's", arguments: Interrupted.allCases)
+    func waitingAnswer(inside interrupted: Interrupted) async throws {
         let other = bench.client(StubTransport(status: 200, body: .text("yesterday")))
-        let client = client(isInside: isInside) {
+        let isCancelled = Gate()
+        let client = client(inside: interrupted, opening: isCancelled) {
+            if interrupted != .nothing { await isCancelled.wait() }
             try Task.checkCancellation()
             return try await other.send(HTTPRequest("/kept"))
         }
@@ -137,10 +172,10 @@ struct FallbackTests {
         #expect(response.isFallback && response.body.text == "yesterday")
     }
 
-    @Test("who leaves ends an answer to a deadline", arguments: [false, true])
-    func abandonedAnswer(isInside: Bool) async throws {
+    @Test("who leaves ends an answer to a deadline", arguments: Interrupted.allCases)
+    func abandonedAnswer(inside interrupted: Interrupted) async throws {
         let begun = Gate()
-        let client = client(isInside: isInside) {
+        let client = client(inside: interrupted) {
             begun.open()
             try await untilCancelled()
             throw Failure()
@@ -151,13 +186,30 @@ struct FallbackTests {
         await begun.wait()
         call.cancel()
         let result = await call.result
-        if isInside {
+        if interrupted != .nothing {
             // What was interrupted ends with that error, whoever leaves then.
             #expect(result.httpError?.code == .deadlineExceeded)
         } else {
             #expect(throws: CancellationError.self) { try result.get() }
         }
     }
+
+    #if compiler(>=6.3) && os(Linux)
+        @Test("an answer to a deadline is made where its call is", arguments: Interrupted.allCases)
+        func placeOfAnswer(inside interrupted: Interrupted) async {
+            let executor = QueueExecutor()
+            let isThere = Locked(false)
+            let client = client(inside: interrupted) {
+                isThere.withLock { $0 = executor.isCurrent }
+                throw Failure()
+            }
+            let call = Task(executorPreference: executor) { try await client.send(HTTPRequest("/")) }
+            await bench.clock.waitForSleepers(1)
+            bench.clock.advance(by: .seconds(1))
+            _ = await call.result
+            #expect(isThere.withLock { $0 })
+        }
+    #endif
 
     @Test("an answer to a call within another one ends at that one's deadline")
     func answerWithinAnotherCall() async throws {
