@@ -106,7 +106,7 @@ struct Retries {
     func allowsWaiting(_ delay: Duration) -> Bool {
         guard let call else { return true }
         let wait = min(delay, .longest).wholeNanoseconds
-        if let left = call.othersTimeLeft?(), wait >= left { return false }
+        if let latest = call.sharedUntil?(), call.owner.stopwatch.elapsedNanoseconds &+ wait >= latest { return false }
         return deadline == .max || call.stopwatch.elapsedNanoseconds &+ wait < deadline
     }
 

@@ -23,9 +23,9 @@ package final class Call: Sendable {
     package let rehearsal: Rehearsal?
     /// Whose exchanges it may share, when it is made on behalf of another call that failed; nil for any other.
     package let sharing: (any ExchangeSharing)?
-    /// How many nanoseconds those have left who wait for it, when it, or the call that it is made on behalf of, is made for several, whose
-    /// deadlines don't end it; nil for any other.
-    let othersTimeLeft: (@Sendable () -> Int64)?
+    /// Until when those can wait for it, on the client's stopwatch, for whom it, or the call that it is made on behalf of, is made, when these
+    /// are several, whose deadlines don't end it; nil for any other. The largest number: without limit.
+    let sharedUntil: (@Sendable () -> Int64?)?
     /// The bodies that this branch of the call has opened; nil when bodies are buffered.
     private let openBodies: OpenBodies?
 
@@ -44,14 +44,14 @@ package final class Call: Sendable {
         self.recorder = recorder
         self.rehearsal = rehearsal
         self.sharing = sharing
-        othersTimeLeft = sharing?.call.othersTimeLeft
+        sharedUntil = sharing?.call.sharedUntil
         stopwatch = owner.stopwatch.restarted()
         let start = stopwatch.start
         self.beginning = beginning ?? sharing?.call.beginning ?? start
         openBodies = delivery == .streamed ? OpenBodies(within: nil) : nil
     }
 
-    private init(_ call: Call, _ openBodies: OpenBodies?, isHedge: Bool, othersTimeLeft: (@Sendable () -> Int64)?) {
+    private init(_ call: Call, _ openBodies: OpenBodies?, isHedge: Bool, sharedUntil: (@Sendable () -> Int64?)?) {
         observation = call.observation
         owner = call.owner
         requestID = call.requestID
@@ -61,28 +61,25 @@ package final class Call: Sendable {
         recorder = call.recorder
         rehearsal = call.rehearsal
         sharing = call.sharing
-        self.othersTimeLeft = othersTimeLeft
+        self.sharedUntil = sharedUntil
         stopwatch = call.stopwatch
         beginning = call.beginning
         self.openBodies = openBodies
     }
 
-    /// The call as it is made for all who wait for it: the arbiter begins no wait that is too long for them.
-    ///
-    /// - Parameter othersTimeLeft: In nanoseconds; the largest number: no limit.
-    package func madeForOthers(_ othersTimeLeft: @escaping @Sendable () -> Int64) -> Call {
-        Call(self, openBodies, isHedge: isHedge, othersTimeLeft: othersTimeLeft)
-    }
-
     /// A part of the call that can be given up without the others; the call itself when no body is streamed and there is nothing else to
     /// tell them apart by.
     ///
-    /// - Parameter isApart: Whether it isn't given up with the call, unless that adopts it.
-    func branch(asHedge: Bool = false, isApart: Bool = false) -> Call {
+    /// - Parameters:
+    ///   - isApart: Whether it isn't given up with the call, unless that adopts it.
+    ///   - latest: Until when all those can wait for whom it is made; the arbiter begins no wait that is too long for them.
+    package func branch(
+        asHedge: Bool = false, isApart: Bool = false, sharedUntil latest: (@Sendable () -> Int64?)? = nil
+    ) -> Call {
         let isHedge = isHedge || asHedge
-        guard openBodies != nil || isHedge != self.isHedge else { return self }
+        guard openBodies != nil || isHedge != self.isHedge || latest != nil else { return self }
         return Call(
-            self, openBodies.map { OpenBodies(within: isApart ? nil : $0) }, isHedge: isHedge, othersTimeLeft: othersTimeLeft)
+            self, openBodies.map { OpenBodies(within: isApart ? nil : $0) }, isHedge: isHedge, sharedUntil: latest ?? sharedUntil)
     }
 
     /// Makes a branch that was apart a part of this one, which is given up with it.

@@ -149,11 +149,10 @@ public final class Coalescing: HTTPInterceptor {
         // That of an interceptor further out as well, which the arbiter keeps otherwise.
         position.limit(deadline: request.deadline)
         // On the client's stopwatch, which its calls have in common.
-        let time = call.owner.stopwatch
-        let latest = position.timeLeft.map { time.elapsedNanoseconds &+ $0.wholeNanoseconds } ?? .max
+        let latest = position.timeLeft.map { call.owner.stopwatch.elapsedNanoseconds &+ $0.wholeNanoseconds } ?? .max
         let (answer, calls) = try await position.withinTimeLeft(phase: .maybeProcessed) { [flights] _ in
             try await flights.shared(key, until: latest) {
-                let made = latest == .max ? call : call.madeForOthers { flights.timeLeft(for: key, by: time) }
+                let made = latest == .max ? call : call.branch(sharedUntil: { flights.latest(for: key) })
                 return Answer(await Self.result(of: request, in: made, next), by: call, of: request.id)
             }
         }
@@ -195,14 +194,6 @@ public final class Coalescing: HTTPInterceptor {
         } catch {
             return .failure(error)
         }
-    }
-}
-
-extension SingleFlight {
-    /// How many nanoseconds those have left who wait for the work of a key; the largest number: no limit.
-    fileprivate func timeLeft(for key: Key, by time: Stopwatch) -> Int64 {
-        let latest = self.latest(for: key) ?? .max
-        return latest == .max ? .max : latest &- time.elapsedNanoseconds
     }
 }
 
