@@ -539,6 +539,33 @@ struct TelemetryExportTests {
         #expect(sent("metrics") >= 2 && exporter.dropped == 0)
     }
 
+    @Test("sends metrics in their time, and full batches, also where calls are made all the time")
+    func callsWithoutPause() async throws {
+        let (caller, calls, clock) = (Locked<HTTPClient?>(nil), Locked(0), TestClock())
+        let collector = StubTransport { request in
+            // A call ends while the document is on its way; not for ever.
+            let number = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            if number <= 50 { _ = try await caller.withLock { $0 }?.send(HTTPRequest("http://h/")) }
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector", over: collector), service: "shop", metricsInterval: .seconds(5), clock: clock)
+        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        caller.withLock { $0 = client }
+        _ = try await client.send(HTTPRequest("http://h/"))
+        await eventually { clock.nextDeadline?.offset == .seconds(5) }
+        clock.advance(by: .seconds(5))
+        func sent() -> [Substring] { collector.requests.map { $0.urlText.suffix(7) } }
+        await eventually { sent().contains("metrics") }
+        #expect(sent() == ["/traces", "metrics"])
+        await exporter.flush()
+        #expect(sent() == ["/traces", "metrics", "/traces", "metrics"] && exporter.dropped == 0)
+        caller.withLock { $0 = nil }
+    }
+
     @Test("counts the data points that are refused")
     func refusedPoints() async throws {
         let collector = StubTransport { request in
@@ -602,7 +629,7 @@ struct TelemetryExportTests {
         gate.open()
         #expect(await exporter.flush())
         #expect(exporter.dropped == 0 && exporter.failure == nil)
-        #expect(collector.requests.map(\.urlText) == ["http://collector/v1/traces", "http://collector/v1/metrics"])
+        #expect(collector.requests.map { $0.urlText.suffix(7) } == ["/traces", "metrics", "metrics"])
     }
 
     @Test("flushes in a task that is cancelled, too")

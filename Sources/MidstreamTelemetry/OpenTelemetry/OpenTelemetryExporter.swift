@@ -68,7 +68,6 @@ public final class OpenTelemetryExporter: CallObserver {
         /// The task that waits for a batch; nil: there is none.
         var wake: Suspension<Void>?
         var lastExport: Task<Void, Never>?
-        var metricsAreDue = false
 
         mutating func keep(_ item: Item) {
             if queue.count < OpenTelemetryExporter.maximumQueue { queue.append(item) } else { lost += 1 }
@@ -174,8 +173,7 @@ public final class OpenTelemetryExporter: CallObserver {
     /// - Returns: Whether that is done, with or without success: see ``failure``.
     @discardableResult
     public func flush(within limit: Duration = .seconds(10)) async -> Bool {
-        state.withLock { $0.metricsAreDue = true }
-        let export = startExport()
+        let export = startExport(withMetrics: true)
         let done = Suspension<Void>()
         Task {
             await export.value
@@ -262,32 +260,33 @@ public final class OpenTelemetryExporter: CallObserver {
             let isDue = stopwatch.elapsed >= metrics
             if isDue { stopwatch = stopwatch.restarted() }
             let next = exporter.state.withLock { state -> Suspension<Void>? in
-                if isDue { state.metricsAreDue = true }
                 let isIdle = isDue && state.queue.isEmpty
                 state.wake = isIdle ? nil : Suspension()
                 return state.wake
             }
-            await exporter.startExport().value
+            await exporter.startExport(withMetrics: isDue).value
             guard let next else { return }
             wake = next
         }
     }
 
     /// Begins an export behind the one that is under way.
-    private func startExport() -> Task<Void, Never> {
+    private func startExport(withMetrics: Bool) -> Task<Void, Never> {
         state.withLock { state in
             let previous = state.lastExport
             let export = Task {
                 await previous?.value
-                await self.export()
+                await self.export(withMetrics: withMetrics)
             }
             state.lastExport = export
             return export
         }
     }
 
-    private func export() async {
-        while case let items = state.withLock({ $0.take() }), !items.isEmpty {
+    private func export(withMetrics: Bool) async {
+        // What comes meanwhile waits for its own batch: where calls are always made, metrics would never have their turn.
+        for _ in stride(from: 0, to: state.withLock { $0.queue.count }, by: Self.batch) {
+            let items = state.withLock { $0.take() }
             let document = TelemetryKind.traces.document(resource, of: items.count) { document in
                 for item in items {
                     document.separate()
@@ -300,11 +299,7 @@ public final class OpenTelemetryExporter: CallObserver {
             }
             await send(document, count: items.count, kind: .traces)
         }
-        let areDue = state.withLock { state in
-            defer { state.metricsAreDue = false }
-            return state.metricsAreDue
-        }
-        guard areDue else { return }
+        guard withMetrics else { return }
         if !transports.isEmpty { await metrics.countConnections(of: transports) }
         guard case let measured = metrics.json(at: now()), !measured.isEmpty else { return }
         let document = TelemetryKind.metrics.document(resource, of: measured.count) { document in
