@@ -105,6 +105,27 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("tells of a streamed exchange what had happened before it, too")
+    func eventsBeforeStreams() async throws {
+        try await withFolder { folder in
+            let recorder = try HARRecorder(file: "\(folder)/a.har")
+            let transport = StubTransport { request in
+                request.attempt == 1
+                    ? HTTPResponse(status: .serviceUnavailable, request: request)
+                    : HTTPResponse(status: .ok, body: .incoming(ArrivingBody()), request: request)
+            }
+            let client = testClient(
+                configuration: .init(maxRetries: 1, random: { 0 }, observers: [recorder]), transport: transport)
+            let read = try await client.stream(HTTPRequest("http://h/read"))
+            _ = try await read.body.collect()
+            let open = try await client.stream(HTTPRequest("http://h/open"))
+            await recorder.flush()
+            let entries = try HARArchive(contentsOf: "\(folder)/a.har").entries
+            #expect(entries.map { $0._midstream?.events?.contains { $0.name == "retry" } } == [nil, true, nil, true])
+            open.body.close()
+        }
+    }
+
     @Test("that keeps no bodies tells where there were any, which the transport doesn't measure")
     func withoutBodies() async throws {
         try await withFolder { folder in

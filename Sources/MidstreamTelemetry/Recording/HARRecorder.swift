@@ -67,13 +67,15 @@ public final class HARRecorder: CallObserver {
 
 /// Writes to the file.
 private final class ArchiveSink: CallObserver {
+    private typealias Events = [(event: CallEvent, time: Duration)]
+
     private struct State {
         var file: HARFile
         var failure: HARArchive.Failure?
         /// The events of calls that are under way.
-        var events: [CallRecord.ID: [(event: CallEvent, time: Duration)]] = [:]
-        /// Exchanges whose bodies are arriving.
-        var open: [ExchangeRecord.ID: ExchangeRecord] = [:]
+        var events: [CallRecord.ID: Events] = [:]
+        /// Exchanges whose bodies are arriving, mostly after the end of the call.
+        var open: [ExchangeRecord.ID: (exchange: ExchangeRecord, events: Events)] = [:]
         var last: HAREntry?
         var omitted = 0
     }
@@ -103,13 +105,14 @@ private final class ArchiveSink: CallObserver {
 
     func endedExchange(_ exchange: ExchangeRecord) {
         state.withLock { state in
-            if exchange.isBodyArriving { state.open[exchange.id] = exchange } else { write(exchange, &state) }
+            let events = state.events[exchange.call] ?? []
+            if exchange.isBodyArriving { state.open[exchange.id] = (exchange, events) } else { write(exchange, events, &state) }
         }
     }
 
     func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
         state.withLock { state in
-            if state.open.removeValue(forKey: exchange.id) != nil { write(exchange, &state) }
+            if let (_, events) = state.open.removeValue(forKey: exchange.id) { write(exchange, events, &state) }
         }
     }
 
@@ -122,7 +125,8 @@ private final class ArchiveSink: CallObserver {
 
     func writeOpen() {
         state.withLock { state in
-            for exchange in state.open.values.sorted(by: { $0.date < $1.date }) { write(exchange, &state) }
+            let open = state.open.values.sorted { $0.exchange.date < $1.exchange.date }
+            for (exchange, events) in open { write(exchange, events, &state) }
             state.open = [:]
             guard state.omitted > 0, var last = state.last, state.failure == nil else { return }
             last.comment = "\(state.omitted) more were left out"
@@ -131,9 +135,9 @@ private final class ArchiveSink: CallObserver {
         }
     }
 
-    private func write(_ exchange: ExchangeRecord, _ state: inout State) {
+    private func write(_ exchange: ExchangeRecord, _ events: Events, _ state: inout State) {
         let redaction = includesSecrets ? nil : redaction ?? exchange.redaction
-        let events = (state.events[exchange.call] ?? []).map { HAREntry.Event($0.event, at: $0.time, redaction: redaction) }
+        let events = events.map { HAREntry.Event($0.event, at: $0.time, redaction: redaction) }
         write(HAREntry(exchange, redaction: redaction, events: events), &state)
     }
 
