@@ -105,6 +105,29 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("tells of a body that broke off or was closed how long its head took, and what was measured", arguments: [true, false])
+    func unfinishedStreams(breaksOff: Bool) async throws {
+        try await withFolder { folder in
+            let (recorder, clock) = (try HARRecorder(file: "\(folder)/a.har"), TestClock())
+            var failure = HTTPError(.connectionLost)
+            failure.metrics = TransportMetrics()
+            failure.metrics?.remoteAddress = "192.0.2.1"
+            let transport = StubTransport { [failure] request in
+                clock.advance(by: .milliseconds(20))
+                return HTTPResponse(status: .ok, body: .incoming(ArrivingBody(thenThrowing: failure)), request: request)
+            }
+            let client = testClient(
+                configuration: .init(timeout: nil, clock: clock, observers: [recorder]), transport: transport)
+            let body = try await client.stream(HTTPRequest("http://h/")).body
+            clock.advance(by: .seconds(40))
+            if breaksOff { _ = try? await body.collect() } else { body.close() }
+            await recorder.flush()
+            let entries = try HARArchive(contentsOf: "\(folder)/a.har").entries
+            #expect(entries.map { [$0.timings.wait, $0.timings.receive] } == [[20, 40_000]])
+            #expect(entries.map(\.serverIPAddress) == [breaksOff ? "192.0.2.1" : nil])
+        }
+    }
+
     @Test("tells of a streamed exchange what had happened before it, too")
     func eventsBeforeStreams() async throws {
         try await withFolder { folder in

@@ -52,12 +52,15 @@ struct ExchangeObservation: Sendable {
 
     private func ended(_ end: HTTPBody.End, _ body: KeptBody?, after head: ExchangeRecord.Outcome) {
         var outcome = head
+        outcome.headDuration = head.duration
         outcome.duration = call.elapsed - beginning.start
         switch end {
         case .complete(_, let metrics):
             body?.end()
             outcome.metrics = metrics ?? outcome.metrics
-        case .failed(let error): outcome.fail(error)
+        case .failed(let error):
+            outcome.metrics = (error as? HTTPError)?.metrics ?? outcome.metrics
+            outcome.fail(error)
         case .closed, .released: break
         }
         outcome.requestBody = keptOfRequest

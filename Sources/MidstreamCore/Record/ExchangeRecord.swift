@@ -53,6 +53,8 @@ public final class ExchangeRecord: Sendable {
     public var start: Duration { beginning.start }
     /// How long it took: until the response was complete, or its head if it is streamed and the body hasn't ended.
     public var duration: Duration { outcome.duration }
+    /// How long it took until the head of the response.
+    package var headDuration: Duration { outcome.headDuration ?? outcome.duration }
     /// The method.
     public var method: HTTPMethod { beginning.method }
     /// The URL, unredacted.
@@ -123,6 +125,8 @@ public final class ExchangeRecord: Sendable {
     /// What came of it.
     struct Outcome: Sendable {
         var duration: Duration
+        /// Known where the body was streamed and has ended.
+        var headDuration: Duration?
         var requestBody: Body?
         var status: HTTPStatus?
         var version: HTTPVersion?

@@ -131,7 +131,8 @@ extension HAREntry.Response {
 extension HAREntry.Timings {
     fileprivate init(_ exchange: ExchangeRecord) {
         guard let metrics = exchange.metrics, let total = metrics.total, let firstByte = metrics.firstByte else {
-            wait = exchange.duration / .milliseconds(1)
+            wait = exchange.headDuration / .milliseconds(1)
+            receive = (exchange.duration - exchange.headDuration) / .milliseconds(1)
             return
         }
         func milliseconds(_ duration: Duration) -> Double { max(0, (duration / .microseconds(1)).rounded() / 1_000) }
