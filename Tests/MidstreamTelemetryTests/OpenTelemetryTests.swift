@@ -471,6 +471,29 @@ struct TelemetryExportTests {
         }
     }
 
+    @Test("waits as long as the collector asks for, up to five minutes", arguments: [200, 300, 3_600])
+    func longWait(seconds: Int) async throws {
+        let clock = TestClock()
+        let collector = StubTransport { request in
+            clock.now.offset < .seconds(100)
+                ? HTTPResponse(status: 503, headers: ["Retry-After": "\(seconds)"], request: request)
+                : HTTPResponse(status: .ok, request: request)
+        }
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector", over: collector), service: "shop", clock: clock)
+        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        _ = try await client.send(HTTPRequest("http://h/"))
+        await eventually { clock.nextDeadline?.offset == .seconds(5) }
+        clock.advance(by: .seconds(5))
+        // Behind the timeout of the attempt.
+        await eventually { clock.nextDeadline.map { $0.offset > .seconds(15) } == true }
+        try #require(clock.nextDeadline?.offset == .seconds(5 + min(seconds, 300)))
+        clock.advanceToLastDeadline()
+        #expect(await exporter.flush())
+        #expect(exporter.failure == nil && exporter.dropped == 0)
+        #expect(collector.requests.count { $0.urlText.hasSuffix("traces") } == 2)
+    }
+
     @Test("drops and counts what is refused, and never sends it again", arguments: [400, 413, 500])
     func refusals(status: Int) async throws {
         try await export([{ HTTPResponse(status: HTTPStatus(status), body: .text("\u{0}garbage"), request: $0) }]) {

@@ -94,6 +94,7 @@ struct CollectorSink: TelemetrySink {
         configuration.clock = clock
         configuration.timeout = target.timeout
         configuration.maxRetries = 4
+        configuration.maximumRetryAfter = .seconds(300)
         configuration.maximumBufferedBody = 1 << 20
         let retriable: [HTTPStatus: RetryStrategy] = DefaultValidator.usualStatus.filter {
             [429, 502, 503, 504].contains($0.key.code)
