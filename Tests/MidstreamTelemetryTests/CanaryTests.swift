@@ -54,7 +54,7 @@ struct CanaryTests {
             let recorder = try HARRecorder(file: "\(folder)/a.har")
             let telemetry = try OpenTelemetryExporter(
                 to: .file("\(folder)/t.jsonl"), service: "s", spans: .exchangesAndCalls,
-                headers: ["Set-Cookie", "Authorization", "X-Mine", "Location"])
+                headers: ["Set-Cookie", "Authorization", "X-Mine", "Location", "Link"])
             let keeper = CallKeeper()
             let inspector = try InspectorObserver(bodies: 1 << 20)
             let configuration = HTTPClient.Configuration(observers: [
@@ -102,6 +102,7 @@ struct CanaryTests {
                 status: HTTPStatus(status),
                 headers: [
                     .setCookie: "a=\(secret)", "Location": "http://h/next?access_token=\(secret)",
+                    .link: "<http://h/a?api_key=\(secret)&page=2>, <http://h/a?api_key=\(secret)&page=9>",
                     .contentType: "application/json",
                     "Authentication-Info": secret,
                 ],
@@ -153,7 +154,8 @@ struct CanaryTests {
                 guard request.url.path == "/a" else {
                     throw HTTPError(.connection, "There is no way to \(request.redactedURL).", request: request)
                 }
-                return HTTPResponse(status: .found, headers: [.location: "http://h/b?ticket=\(secret)&page=7"], request: request)
+                let next = "http://h/b?ticket=\(secret)&page=7"
+                return HTTPResponse(status: .found, headers: [.location: next, .link: "<\(next)>"], request: request)
             }
             let client = testClient(configuration: configuration, transport: transport) {
                 Planner()

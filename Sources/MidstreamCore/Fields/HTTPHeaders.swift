@@ -255,11 +255,20 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// A value as it may be shown: withheld when it is secret, a URL without the secrets in it, control characters escaped.
     func shown(_ value: String, of name: Name) -> String {
-        if isSensitive(name) { return .withheld }
-        return Self.namesOfURLs.contains(name) ? URLText.redacted(value).escapingControls : value.escapingControls
+        isSensitive(name) ? .withheld : Self.shown(value, of: name, by: URLText.redacted).escapingControls
     }
 
-    static let namesOfURLs: Set<Name> = [.location, .contentLocation, .referer]
+    /// A value with its URLs as a function shows them.
+    static func shown(_ value: String, of name: Name, by url: (String) -> String) -> String {
+        if namesOfURLs.contains(name) { return url(value) }
+        guard name == .link else { return value }
+        // Each for itself, since one may seem to be a part of the query before it: targets end with `>`, anchors with a quotation mark.
+        return value.replacing(#/<([^>]*)|[^<"]+/#) { piece in
+            piece.1.map { "<" + url(String($0)) } ?? url(String(piece.0))
+        }
+    }
+
+    private static let namesOfURLs: Set<Name> = [.location, .contentLocation, .referer]
 
     /// The same as ``description``.
     public var debugDescription: String { description }

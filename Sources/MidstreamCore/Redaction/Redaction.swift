@@ -63,7 +63,7 @@ public struct Redaction: Sendable, Hashable {
     /// - Parameter fields: The fields that it belongs to, which may have marked it as sensitive.
     public func value(_ value: String, of name: HTTPHeaders.Name, in fields: HTTPHeaders) -> String {
         if headers.contains(name) || fields.isSensitive(name) { return mark }
-        return HTTPHeaders.namesOfURLs.contains(name) ? url(value).escapingControls : value.escapingControls
+        return HTTPHeaders.shown(value, of: name, by: url).escapingControls
     }
 
     /// A text body as it may be shown; nil when it isn't text that can be searched: binary, or a multipart form.

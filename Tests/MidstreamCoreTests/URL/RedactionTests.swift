@@ -64,6 +64,20 @@ struct RedactionTests {
         #expect(headers[.init(name)] == "https://u:S@h/cb?code=S&state=1")
     }
 
+    @Test("each URL in a Link is redacted, by the usual names and by a client's own")
+    func links() {
+        let link = #"<https://u:S@h/a?f="1"&api_key=S&page=2>; rel="next", <?token=S&id=S>; rel=last; anchor="/b?sig=S#c""#
+        let shown =
+            #"<https://‹withheld›@h/a?f="1"&api_key=‹withheld›&page=2>; rel="next", <?token=‹withheld›&id=S>"#
+            + #"; rel=last; anchor="/b?sig=‹withheld›#c""#
+        let headers: HTTPHeaders = [.link: link]
+        #expect(headers.description == "Link: \(shown)")
+        let redaction = Redaction(queryItems: ["id"], mark: "…")
+        #expect(
+            redaction.value(link, of: "link", in: headers)
+                == shown.replacing("id=S", with: "id=…").replacing("‹withheld›", with: "…"))
+    }
+
     @Test("a request shows its headers and what kind of body it has")
     func request() {
         var request = HTTPRequest(.post, "https://h/?key=S", headers: ["Authorization": "S", "A": "1"], body: .text("SSS"))
