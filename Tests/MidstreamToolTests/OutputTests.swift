@@ -123,7 +123,7 @@ struct OutputTests {
         var mode: Int?
         var content: Data?
         try Session(file.path).save { path in
-            let descriptor = Session.makeFile(path)
+            let descriptor = Terminal.makeFile(path)
             mode = (try? attribute(.posixPermissions, URL(fileURLWithPath: path))) as? Int
             content = FileManager.default.contents(atPath: path)
             return descriptor
@@ -131,7 +131,7 @@ struct OutputTests {
         #expect(mode == 0o600 && content == Data())
         #expect(try attribute(.posixPermissions, file) as? Int == 0o600)
         // Somebody else may have opened what is there.
-        #expect(Session.makeFile(file.path) == -1)
+        #expect(Terminal.makeFile(file.path) == -1)
     }
 
     @Test("A session that can't be written leaves nothing")
@@ -142,6 +142,20 @@ struct OutputTests {
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
         #expect(throws: RunFailure.self) { try session.save() }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["session"])
+    }
+
+    @Test("A page is its owner's alone, but for one that replaces a page of more rights")
+    func page() throws {
+        defer { server.shutdown() }
+        let page = folder.url.appendingPathComponent("calls.html")
+        let target = try PageTarget(page.path, of: folder.url.appendingPathComponent("calls.har").path)
+        for (text, mode) in [("first", 0o600), ("second", 0o644)] {
+            try target.write(text)
+            #expect(try String(contentsOf: page, encoding: .utf8) == text)
+            #expect(try attribute(.posixPermissions, page) as? Int == mode)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: page.path)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["calls.html"])
     }
 
     @Test("A session is written before a collector is asked, which may not answer", .enabled(if: Tool.path != nil))

@@ -22,11 +22,11 @@ struct PageTarget {
             if close(output) != 0 { throw OutputFailure(code: errno) }
             return
         }
-        do {
-            try Data(page.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
-            throw RunFailure("can't write \(path): \(error.localizedDescription)")
-        }
+        // It shows what is in the archive, or what that tells, and the archive is its owner's alone. Whoever may read the page that it
+        // replaces may read this one.
+        var old = stat()
+        let mode = stat(path, &old) == 0 ? old.st_mode & 0o777 : 0o600
+        try Terminal.replace(URL(fileURLWithPath: path), by: Array(page.utf8), mode: mode)
     }
 
     /// Whether two paths lead to one file, by links as well.

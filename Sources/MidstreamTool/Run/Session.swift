@@ -29,27 +29,15 @@ struct Session {
     /// Writes the cookies, those without an end as well, to a file for its owner alone, which is there as a whole or as it was.
     ///
     /// - Parameter make: Makes a new file at a path, and returns its descriptor.
-    func save(making make: (String) -> Int32 = Self.makeFile) throws {
+    func save(making make: (String) -> Int32 = Terminal.makeFile) throws {
         let cookies = jar.snapshot(includingSessionCookies: true)
         let files = FileManager.default
         guard !cookies.isEmpty || files.fileExists(atPath: file.path) else { return }
-        let (folder, failure) = (file.deletingLastPathComponent(), RunFailure("can't write the session '\(file.path)'"))
+        let folder = file.deletingLastPathComponent()
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         guard (try? files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)) != nil else {
-            throw failure
+            throw RunFailure("can't write the session '\(file.path)'")
         }
-        let beside = folder.appendingPathComponent(".\(UUID().uuidString)").path
-        let content = Array(try JSONEncoder().encode(cookies))
-        let descriptor = make(beside)
-        guard descriptor >= 0 else { throw failure }
-        let isWritten = (try? Terminal.put(content, into: descriptor)) != nil && fsync(descriptor) == 0
-        close(descriptor)
-        guard isWritten, rename(beside, file.path) == 0 else {
-            unlink(beside)
-            throw failure
-        }
+        try Terminal.replace(file, by: Array(JSONEncoder().encode(cookies)), making: make)
     }
-
-    /// Makes a file that is its owner's alone from its first moment, also where a run that is killed leaves it.
-    static func makeFile(_ path: String) -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
 }

@@ -41,6 +41,32 @@ enum Terminal {
         if code != 0 { throw failure(code, toWrite: path) }
     }
 
+    /// Puts a file in the place of what has its name, which is there as a whole or as it was.
+    ///
+    /// - Parameters:
+    ///   - mode: Who may read it when it is complete. Until then it is its owner's alone.
+    ///   - make: Makes a new file at a path, and returns its descriptor.
+    static func replace(
+        _ file: URL, by content: [UInt8], mode: mode_t = 0o600, making make: (String) -> Int32 = Self.makeFile
+    ) throws {
+        let beside = file.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString)").path
+        let descriptor = make(beside)
+        guard descriptor >= 0 else { throw failure(errno, toWrite: file.path) }
+        defer { close(descriptor) }
+        do {
+            try put(content, into: descriptor)
+            guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0, rename(beside, file.path) == 0 else {
+                throw OutputFailure(code: errno)
+            }
+        } catch let problem as OutputFailure {
+            unlink(beside)
+            throw failure(problem.code, toWrite: file.path)
+        }
+    }
+
+    /// Makes a file that is its owner's alone from its first moment, also where a run that is killed leaves it.
+    static func makeFile(_ path: String) -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+
     private static func failure(_ code: Int32, toWrite path: String) -> RunFailure {
         RunFailure("can't write the file '\(path)': \(String(cString: strerror(code)))")
     }
