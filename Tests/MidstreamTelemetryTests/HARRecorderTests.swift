@@ -24,10 +24,12 @@ struct HARRecorderTests {
             let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
             #expect(permissions == 0o600)
             #expect(throws: HARArchive.Failure.fileExists(path)) { try HARRecorder(file: path) }
-            let second = try HARRecorder(file: path, isContinued: true)
+            let copy = "\(folder)/copy.har"
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            let second = try HARRecorder(file: copy, isContinued: true)
             _ = try await client(second).send(HTTPRequest("http://h/"))
             await second.flush()
-            #expect(try HARArchive(contentsOf: path).count == 2)
+            #expect(try HARArchive(contentsOf: copy).count == 2)
             let other = "\(folder)/other.har"
             try Data("{}".utf8).write(to: URL(fileURLWithPath: other))
             #expect(throws: HARArchive.Failure.fileExists(other)) { try HARRecorder(file: other, isContinued: true) }
@@ -39,17 +41,31 @@ struct HARRecorderTests {
     @Test("continues a file that was cut off behind its last whole entry")
     func torn() async throws {
         try await withFolder { folder in
-            let path = "\(folder)/a.har"
-            let first = try HARRecorder(file: path)
+            let (path, source) = ("\(folder)/a.har", "\(folder)/whole.har")
+            let first = try HARRecorder(file: source)
             for _ in 0..<3 { _ = try await client(first).send(HTTPRequest("http://h/")) }
             await first.flush()
-            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            let whole = try Data(contentsOf: URL(fileURLWithPath: source))
             try whole.dropLast(20).write(to: URL(fileURLWithPath: path))
             let second = try HARRecorder(file: path, isContinued: true)
             #expect(try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: path))) is [String: Any])
             _ = try await client(second).send(HTTPRequest("http://h/"))
             await second.flush()
             #expect(try HARArchive(contentsOf: path).count == 3)
+        }
+    }
+
+    @Test("has its file for itself until it is released")
+    func alone() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/a.har"
+            var first: HARFile? = try HARFile(at: path, isContinued: false)
+            #expect(first?.count == 0)
+            #expect(throws: HARArchive.Failure.file("another recorder writes to the file \(path)")) {
+                try HARRecorder(file: path, isContinued: true)
+            }
+            first = nil
+            _ = try HARRecorder(file: path, isContinued: true)
         }
     }
 

@@ -2,7 +2,8 @@ internal import Foundation
 internal import MidstreamCore
 
 /// An archive that grows by an entry at a time. Between writes it is complete; a write that is torn leaves the entries before it whole.
-struct HARFile {
+/// Nobody else writes to it while this is held: it is locked.
+final class HARFile {
     private let file: FileHandle
     /// Where the last entry ends.
     private var end: UInt64
@@ -15,17 +16,21 @@ struct HARFile {
     /// - Throws: ``HARArchive/Failure``.
     init(at path: String, isContinued: Bool) throws {
         // Whoever comes second finds it there, and it is its owner's alone from the beginning.
-        let made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if made < 0 {
+        var opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if opened < 0 {
             guard errno == EEXIST else { throw HARArchive.Failure.file("can't make the file \(path)") }
             guard isContinued, try Self.size(of: path) <= HARArchive.defaultLimit else {
                 throw HARArchive.Failure.fileExists(path)
             }
+            opened = open(path, O_RDWR | O_CLOEXEC)
+            guard opened >= 0 else { throw HARArchive.Failure.file("can't write the file \(path)") }
+        }
+        file = FileHandle(fileDescriptor: opened, closeOnDealloc: true)
+        // There are disks that know no locks.
+        if flock(opened, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+            throw HARArchive.Failure.file("another recorder writes to the file \(path)")
         }
         do {
-            file =
-                try made < 0
-                ? FileHandle(forUpdating: URL(fileURLWithPath: path)) : FileHandle(fileDescriptor: made, closeOnDealloc: true)
             let content = try file.readToEnd() ?? Data()
             (end, lastStart, count) = (UInt64(HARFormat.beginning.count), 0, 0)
             if content.isEmpty {
@@ -44,6 +49,9 @@ struct HARFile {
         }
     }
 
+    /// Closing isn't enough where a process that is being started has the descriptor, too.
+    deinit { flock(file.fileDescriptor, LOCK_UN) }
+
     /// The size of a regular file.
     private static func size(of path: String) throws -> Int {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
@@ -54,7 +62,7 @@ struct HARFile {
     }
 
     /// Adds an entry.
-    mutating func add(_ entry: HAREntry) throws {
+    func add(_ entry: HAREntry) throws {
         let data = (count == 0 ? HARFormat.firstSeparator : HARFormat.separator) + (try HARFormat.encoded(entry))
         do {
             try put(data + HARFormat.ending, at: end)
@@ -69,7 +77,7 @@ struct HARFile {
     }
 
     /// Writes another entry in the place of the last one.
-    mutating func replaceLast(by entry: HAREntry) throws {
+    func replaceLast(by entry: HAREntry) throws {
         guard count > 0, lastStart > 0 else { return }
         (end, count) = (lastStart, count - 1)
         try add(entry)

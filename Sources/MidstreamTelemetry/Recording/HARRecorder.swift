@@ -25,7 +25,8 @@ public final class HARRecorder: CallObserver {
     ///   - file: Its path.
     ///   - bodies: How many bytes of each body are kept; 64 KiB by default.
     ///   - limit: How many exchanges are written; 10,000 by default. Later ones are counted in the last entry.
-    ///   - isContinued: Whether a file that a recorder has made before is continued; false by default: it is an error.
+    ///   - isContinued: Whether a file that a recorder has made before is continued; false by default: it is an error. So is one to which
+    ///     another recorder still writes, such as that of a process that is about to end.
     ///   - redaction: What is withheld beside what always is; nil: as the client's configuration says.
     ///   - includesSecrets: Whether nothing is withheld; false by default.
     /// - Throws: ``HARArchive/Failure``.
@@ -70,7 +71,7 @@ private final class ArchiveSink: CallObserver {
     private typealias Events = [(event: CallEvent, time: Duration)]
 
     private struct State {
-        var file: HARFile
+        let file: HARFile
         var failure: HARArchive.Failure?
         /// The events of calls that are under way.
         var events: [CallRecord.ID: Events] = [:]
@@ -152,9 +153,9 @@ private final class ArchiveSink: CallObserver {
         attempt(&state) { try $0.add(entry) }
     }
 
-    private func attempt(_ state: inout State, _ write: (inout HARFile) throws -> Void) {
+    private func attempt(_ state: inout State, _ write: (HARFile) throws -> Void) {
         do {
-            try write(&state.file)
+            try write(state.file)
         } catch {
             state.failure = .file("the archive can't be written: \(error.localizedDescription)")
         }
