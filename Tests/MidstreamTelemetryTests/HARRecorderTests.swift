@@ -82,6 +82,26 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("stops before its file is larger than what is read, which the last entry tells as well")
+    func size() async throws {
+        try await withFolder { folder in
+            let (path, large) = ("\(folder)/a.har", "\(folder)/large.har")
+            let sink = ArchiveSink(
+                try HARFile(at: path, isContinued: false, limit: 5_000), keepsBodies: 0, limit: .max, redaction: nil,
+                includesSecrets: false)
+            let client = testClient(configuration: .init(observers: [sink]), transport: StubTransport.ok)
+            for _ in 0..<30 { _ = try await client.send(HTTPRequest("http://h/")) }
+            sink.writeOpen()
+            let archive = try HARArchive(contentsOf: path, limit: 5_000 + 1_024)
+            #expect(archive.count > 0 && archive.entries.last?._midstream?.omitted == 30 - archive.count)
+            try Data().write(to: URL(fileURLWithPath: large))
+            #expect(truncate(large, off_t(HARArchive.defaultLimit) + 1) == 0)
+            #expect(throws: HARArchive.Failure.tooLarge(limit: HARArchive.defaultLimit)) {
+                try HARRecorder(file: large, isContinued: true)
+            }
+        }
+    }
+
     @Test("keeps all of each body where it has no limit, and is read without one")
     func unlimited() async throws {
         try await withFolder { folder in

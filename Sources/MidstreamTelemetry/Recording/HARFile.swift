@@ -10,17 +10,21 @@ final class HARFile {
     /// Where the last entry begins, with what separates it from the one before.
     private var lastStart: UInt64
     private(set) var count: Int
+    private let limit: Int
 
     /// Makes a file that only its owner can read, or continues one.
     ///
+    /// - Parameter limit: How large the file may become: what reads archives has to take it. There is room for what the last entry tells then.
     /// - Throws: ``HARArchive/Failure``.
-    init(at path: String, isContinued: Bool) throws {
+    init(at path: String, isContinued: Bool, limit: Int = HARArchive.defaultLimit - 1_024) throws {
+        self.limit = limit
         // Whoever comes second finds it there, and it is its owner's alone from the beginning.
         var opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if opened < 0 {
             guard errno == EEXIST else { throw HARArchive.Failure.file("can't make the file \(path)") }
-            guard isContinued, try Self.size(of: path) <= HARArchive.defaultLimit else {
-                throw HARArchive.Failure.fileExists(path)
+            guard isContinued else { throw HARArchive.Failure.fileExists(path) }
+            guard try Self.size(of: path) <= HARArchive.defaultLimit else {
+                throw HARArchive.Failure.tooLarge(limit: HARArchive.defaultLimit)
             }
             opened = open(path, O_RDWR | O_CLOEXEC)
             guard opened >= 0 else { throw HARArchive.Failure.file("can't write the file \(path)") }
@@ -62,8 +66,25 @@ final class HARFile {
     }
 
     /// Adds an entry.
-    func add(_ entry: HAREntry) throws {
-        let data = (count == 0 ? HARFormat.firstSeparator : HARFormat.separator) + (try HARFormat.encoded(entry))
+    ///
+    /// - Returns: Whether it had room.
+    func add(_ entry: HAREntry) throws -> Bool {
+        let data = try HARFormat.encoded(entry)
+        guard data.count <= limit - Int(end) else { return false }
+        try append(data)
+        return true
+    }
+
+    /// Writes another entry in the place of the last one.
+    func replaceLast(by entry: HAREntry) throws {
+        guard count > 0, lastStart > 0 else { return }
+        let data = try HARFormat.encoded(entry)
+        (end, count) = (lastStart, count - 1)
+        try append(data)
+    }
+
+    private func append(_ entry: Data) throws {
+        let data = (count == 0 ? HARFormat.firstSeparator : HARFormat.separator) + entry
         do {
             try put(data + HARFormat.ending, at: end)
         } catch {
@@ -74,13 +95,6 @@ final class HARFile {
         lastStart = end
         end += UInt64(data.count)
         count += 1
-    }
-
-    /// Writes another entry in the place of the last one.
-    func replaceLast(by entry: HAREntry) throws {
-        guard count > 0, lastStart > 0 else { return }
-        (end, count) = (lastStart, count - 1)
-        try add(entry)
     }
 
     private func put(_ data: Data, at place: UInt64) throws {

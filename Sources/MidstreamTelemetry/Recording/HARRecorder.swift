@@ -24,7 +24,8 @@ public final class HARRecorder: CallObserver {
     /// - Parameters:
     ///   - file: Its path.
     ///   - bodies: How many bytes of each body are kept; 64 KiB by default.
-    ///   - limit: How many exchanges are written; 10,000 by default. Later ones are counted in the last entry.
+    ///   - limit: How many exchanges are written; 10,000 by default, and no more than ``HARArchive/defaultLimit`` has room for. Later ones are
+    ///     counted in the last entry.
     ///   - isContinued: Whether a file that a recorder has made before is continued; false by default: it is an error. So is one to which
     ///     another recorder still writes, such as that of a process that is about to end.
     ///   - redaction: What is withheld beside what always is; nil: as the client's configuration says.
@@ -67,7 +68,7 @@ public final class HARRecorder: CallObserver {
 }
 
 /// Writes to the file.
-private final class ArchiveSink: CallObserver {
+final class ArchiveSink: CallObserver {
     private typealias Events = [(event: CallEvent, time: Duration)]
 
     private struct State {
@@ -144,13 +145,13 @@ private final class ArchiveSink: CallObserver {
 
     private func write(_ entry: @autoclosure () -> HAREntry, _ state: inout State) {
         guard state.failure == nil else { return }
-        guard state.file.count < limit else {
-            state.omitted += 1
-            return
+        var isAdded = false
+        if state.file.count < limit, state.omitted == 0 {
+            let entry = entry()
+            attempt(&state) { isAdded = try $0.add(entry) }
+            if isAdded { state.last = entry }
         }
-        let entry = entry()
-        state.last = entry
-        attempt(&state) { try $0.add(entry) }
+        if !isAdded { state.omitted += 1 }
     }
 
     private func attempt(_ state: inout State, _ write: (HARFile) throws -> Void) {
