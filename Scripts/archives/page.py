@@ -1,6 +1,7 @@
 """The page of calls in a headless Chromium: what it draws of none, one and a thousand calls, in light and dark, on paper, and by keys."""
 
 import base64
+import json
 import pathlib
 import shutil
 
@@ -28,6 +29,18 @@ CONTRAST = """
 ROWS = "document.querySelectorAll('.call').length"
 BARS = "[...document.querySelectorAll('.call')].slice(0, 20).flatMap(one => [...one.querySelectorAll('.bar i')]).filter(one => one.offsetHeight > 3 && one.offsetWidth > 0).length"
 TYPE = """(text => { const box = document.getElementById('filter'); box.value = text; box.dispatchEvent(new Event('input')); return %s; })(%r)"""
+
+# What is copied of an exchange, which somebody else may have recorded.
+COMMANDS = [
+    ({"method": "POST", "url": "-o/x[1]", "requestHeaders": [["A", ""], [":path", "/"], ["@/etc/passwd", "1"], ["Content-Length", "5"]],
+      "requestBody": {"text": "@it's"}},
+     "curl -g --path-as-is -X 'POST' --url '-o/x[1]' -H 'A;' -H 'Content-Type:' --data-raw '@it'\\''s'"),
+    ({"method": "$(id)", "url": "http://h", "requestHeaders": [["Content-Type", "image/png"]], "requestBody": {"text": "AAAA", "encoding": "base64"}},
+     "curl -g --path-as-is -X '$(id)' --url 'http://h' -H 'Content-Type: image/png' --data-binary @-"),
+    ({"method": "PUT", "url": "http://h", "requestHeaders": [], "requestBody": {"text": "the beginn"}, "isRequestCut": True},
+     "curl -g --path-as-is -X 'PUT' --url 'http://h' -H 'Content-Type:' --data-binary @-"),
+    ({"method": "HEAD", "url": "http://h", "requestHeaders": []}, "curl -g --path-as-is --head --url 'http://h'"),
+]
 
 
 def opened(browser, path, **media):
@@ -70,6 +83,9 @@ def check(path):
                 picture(browser, seen / f"{count}-{scheme}.png")
         opened(browser, f"{path}.1000.html")
         assert value(browser, "document.title") == "A thousand"
+        for exchange, command in COMMANDS:
+            copied = value(browser, f"curl({json.dumps(exchange)})")
+            assert copied == command, copied
         failed = value(browser, TYPE % (ROWS, "status:404"))
         assert 0 < failed < 1000, failed
         assert value(browser, TYPE % (ROWS, "status:404 -status:404")) == 0

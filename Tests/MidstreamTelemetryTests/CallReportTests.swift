@@ -40,6 +40,8 @@ struct CallReportTests {
                 let duration: Double
                 let phases: [String: Double]
                 let requestHeaders: [[String]]
+                let isRequestCut: Bool?
+                let isCut: Bool?
             }
             struct Event: Decodable {
                 let name: String
@@ -93,6 +95,16 @@ struct CallReportTests {
             try page(CallReport(HARArchive([entry])).html()).calls[0].exchanges[0].phases == [
                 "connect": 2, "tls": 3, "wait": 7.25,
             ])
+    }
+
+    @Test("tells which bodies it doesn't have as a whole")
+    func cutBodies() throws {
+        var entries = [HAREntry(), HAREntry(), HAREntry()]
+        entries[1]._midstream = HAREntry.Own(isCut: true, isRequestCut: true)
+        entries[2].request.bodySize = 3
+        let exchanges = try page(CallReport(HARArchive(entries)).html()).calls.flatMap(\.exchanges)
+        #expect(exchanges.map(\.isRequestCut) == [nil, true, true])
+        #expect(exchanges.map(\.isCut) == [nil, true, nil])
     }
 
     @Test("doesn't take what an interceptor answers for a cache's")

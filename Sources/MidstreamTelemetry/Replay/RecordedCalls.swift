@@ -23,21 +23,23 @@ extension HARArchive {
                 calls[place] = Call(request: calls[place].request, retries: retries, isCut: calls[place].isCut)
             } else {
                 if let id = own?.call { places[id] = calls.count }
-                let isCut = own?.isRequestCut == true || entry.request.lacksBody
-                calls.append(Call(request: entry.request.request, retries: 0, isCut: isCut))
+                calls.append(Call(request: entry.request.request, retries: 0, isCut: entry.lacksRequestBody))
             }
         }
         return calls
     }
 }
 
-extension HAREntry.Request {
-    /// Whether nothing is here of a body that there was.
-    fileprivate var lacksBody: Bool {
-        guard postData?.text.isEmpty != false else { return false }
-        return bodySize > 0 || postData?.params?.isEmpty == false
+extension HAREntry {
+    /// Whether the request's body isn't here, or not as a whole.
+    var lacksRequestBody: Bool {
+        if _midstream?.isRequestCut == true { return true }
+        guard request.postData?.text.isEmpty != false else { return false }
+        return request.bodySize > 0 || request.postData?.params?.isEmpty == false
     }
+}
 
+extension HAREntry.Request {
     fileprivate var request: HTTPRequest {
         var headers = HTTPHeaders()
         for field in self.headers where !field.name.hasPrefix(":") { headers.add(HTTPHeaders.Name(field.name), field.value) }

@@ -73,7 +73,7 @@ public struct CallReport: Sendable {
     }
 
     /// What the page's policy lets run and apply: these files and nothing else. A test compares them with the files.
-    static let scriptHash = "sha256-N8rec6M0hNyzuFUS5eUxaQk7Wk2pdoFTSMhticjrcFU="
+    static let scriptHash = "sha256-7CMWj4bHzfvUdo2sOfrMjwJXaG+b1ShXiGwYHeEVGwQ="
     static let liveHash = "sha256-rbbRp3Nr9Qbi0dJPhHL//Se+CHEF31+Li2wHIjXcxCQ="
     static let styleHash = "sha256-EKw+6xQNVp2FTfDymiEaZGz1DIMtZHROv9cPi9mDGRg="
 

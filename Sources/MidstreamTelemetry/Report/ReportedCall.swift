@@ -159,6 +159,8 @@ private struct ReportedExchange {
         exchange.add("peer", entry.serverIPAddress)
         exchange.add("version", entry.response.httpVersion)
         exchange.add("responseSize", entry.response.size)
+        exchange.add("isRequestCut", entry.lacksRequestBody ? true : nil)
+        exchange.add("isCut", own?.isCut)
         exchange.add("requestHeaders", entry.request.headers)
         exchange.add("responseHeaders", entry.response.headers)
         if let data = entry.request.postData {

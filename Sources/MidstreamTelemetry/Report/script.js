@@ -249,24 +249,29 @@ function select(call) {
   describe(call);
 }
 
-function copied(button, text) {
+function copyButton(title, text) {
+  const button = Object.assign(make('button', '', title), { type: 'button' });
   const done = () => { button.textContent = 'copied'; };
-  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, fallback); else fallback();
-  function fallback() {
-    const area = make('textarea');
-    area.value = text;
+  const fallback = () => {
+    const area = Object.assign(make('textarea'), { value: text() });
     document.body.append(area);
     area.select();
     document.execCommand('copy');
     area.remove();
     done();
-  }
+  };
+  button.onclick = () => { if (navigator.clipboard) navigator.clipboard.writeText(text()).then(done, fallback); else fallback(); };
+  return button;
 }
 const quoted = text => `'${text.replaceAll("'", "'\\''")}'`;
+// Nothing in it is a pattern, an option or a file to curl. A body that isn't text, or isn't here as a whole, comes from the standard input.
 function curl(one) {
-  const words = ['curl', ...(one.method === 'GET' ? [] : ['-X', one.method]), quoted(one.url)];
-  for (const [name, value] of one.requestHeaders) words.push('-H', quoted(`${name}: ${value}`));
-  if (one.requestBody) words.push('--data-binary', quoted(one.requestBody.text));
+  const hasBody = one.method !== 'HEAD' && (one.requestBody || one.isRequestCut);
+  const words = ['curl -g --path-as-is', one.method === 'HEAD' ? '--head' : `-X ${quoted(one.method)}`, '--url', quoted(one.url)];
+  const fields = one.requestHeaders.filter(([name]) => !/^([:@].*|content-length|transfer-encoding)$/i.test(name));
+  for (const [name, value] of fields) words.push('-H', quoted(value ? `${name}: ${value}` : `${name};`));
+  if (hasBody && !fields.some(([name]) => name.toLowerCase() === 'content-type')) words.push("-H 'Content-Type:'");
+  if (hasBody) words.push(one.isRequestCut || one.requestBody.encoding ? '--data-binary @-' : `--data-raw ${quoted(one.requestBody.text)}`);
   return words.join(' ');
 }
 function har(call) {
@@ -274,7 +279,7 @@ function har(call) {
   const part = (one, fields) => ({ httpVersion: one.version, headers: fields.map(([name, value]) => ({ name, value })), cookies: [], headersSize: -1, bodySize: -1 });
   const timings = ({ blocked = 0, lookup = 0, connect = 0, tls = 0, send = 0, wait = 0, receive = 0 }) => ({ blocked, dns: lookup, connect: connect + tls, ssl: tls, send, wait, receive });
   return JSON.stringify(call.exchanges.map(one => ({
-    startedDateTime: new Date(report.made + call.start + one.start).toISOString(), time: one.duration, cache: {}, timings: timings(one.phases),
+    startedDateTime: new Date(report.made + call.start + one.start).toISOString(), time: one.duration, cache: {}, timings: timings(one.phases), _midstream: { isRequestCut: one.isRequestCut, isCut: one.isCut },
     request: { method: one.method, url: one.url, queryString: [], postData: text(one.requestBody), ...part(one, one.requestHeaders) },
     response: { status: one.status || 0, statusText: '', redirectURL: '', content: { size: one.responseSize || 0, mimeType: '', ...text(one.responseBody) }, ...part(one, one.responseHeaders) },
   })), null, 2);
@@ -290,12 +295,12 @@ function headers(title, fields) {
   }
   return [make('h3', '', title), table];
 }
-function body(title, content) {
+function body(title, content, isCut) {
   if (!content || !content.text) return [];
   let text = content.text;
   if (content.encoding === 'base64') text = `${content.type || 'bytes'} in Base64: ${text.slice(0, 200)}…`;
   else try { text = JSON.stringify(JSON.parse(text), null, 2); } catch { /* Not JSON: as it is. */ }
-  return [make('h3', '', title), make('pre', '', text.length > 100000 ? text.slice(0, 100000) + '…' : text)];
+  return [make('h3', '', isCut ? `${title}, its beginning` : title), make('pre', '', text.length > 100000 ? text.slice(0, 100000) + '…' : text)];
 }
 
 function exchangeBox(one) {
@@ -317,12 +322,10 @@ function exchangeBox(one) {
   }
   if (one.message) box.append(make('p', 'bad', one.message));
   const more = make('details');
-  more.append(make('summary', '', 'headers and bodies'), ...headers('Request', one.requestHeaders), ...body('Request body', one.requestBody),
-    ...headers('Response', one.responseHeaders), ...body('Response body', one.responseBody));
-  const button = make('button', '', 'copy as curl');
-  button.type = 'button';
-  button.onclick = () => copied(button, curl(one));
-  more.append(button);
+  const command = curl(one);
+  more.append(make('summary', '', 'headers and bodies'), ...headers('Request', one.requestHeaders), ...body('Request body', one.requestBody, one.isRequestCut),
+    ...headers('Response', one.responseHeaders), ...body('Response body', one.responseBody, one.isCut),
+    copyButton(command.endsWith(' @-') ? 'copy as curl, without the body' : 'copy as curl', () => command));
   box.append(more);
   return box;
 }
@@ -357,10 +360,7 @@ function describe(call) {
       panel.append(row);
     }
   }
-  const button = make('button', '', 'copy as HAR entries');
-  button.type = 'button';
-  button.onclick = () => copied(button, har(call));
-  panel.append(make('h3'), button);
+  panel.append(make('h3'), copyButton('copy as HAR entries', () => har(call)));
 }
 
 // MARK: Keys
