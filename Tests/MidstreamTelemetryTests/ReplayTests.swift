@@ -66,6 +66,24 @@ struct ReplayTests {
         }
     }
 
+    @Test("says how long a body would be where there can be none")
+    func bodiless() async throws {
+        let kept = KeptExchanges()
+        let stub = StubTransport { request in
+            HTTPResponse(
+                status: request.urlText.hasSuffix("same") ? .notModified : .ok,
+                headers: [.contentType: "text/plain", .contentLength: "5"],
+                body: request.urlText.hasSuffix("get") ? .text("hello") : .empty, request: request)
+        }
+        let client = testClient(configuration: .init(validators: [], observers: [kept]), transport: stub)
+        let requests = [HTTPRequest(.head, "http://h/"), HTTPRequest("http://h/same"), HTTPRequest("http://h/get")]
+        for request in requests { _ = try await client.send(request) }
+        let replay = testClient(configuration: .init(validators: []), transport: ReplayTransport(HARArchive(kept.all)))
+        var lengths: [String?] = []
+        for request in requests { lengths.append(try await replay.send(request).headers[.contentLength]) }
+        #expect(lengths == ["5", "5", nil])
+    }
+
     @Test("is given in its order for equal requests, the last one again")
     func repetition() async throws {
         let kept = KeptExchanges()

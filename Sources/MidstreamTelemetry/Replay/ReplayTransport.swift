@@ -209,8 +209,9 @@ extension HAREntry {
             throw failure(of: request, "connection", phase: nil)
         }
         var headers = HTTPHeaders()
-        // The body is recorded as it was read, decoded and whole.
-        let framing: Set<HTTPHeaders.Name> = [.contentEncoding, .contentLength, "Transfer-Encoding"]
+        // The body is recorded as it was read, decoded and whole. Where there can be none they tell of what a GET would get.
+        let isBodiless = request.method == .head || response.status == 304
+        let framing: Set<HTTPHeaders.Name> = isBodiless ? [] : [.contentEncoding, .contentLength, .transferEncoding]
         for field in response.headers where !field.name.hasPrefix(":") && !framing.contains(HTTPHeaders.Name(field.name)) {
             headers.add(HTTPHeaders.Name(field.name), field.value)
         }
