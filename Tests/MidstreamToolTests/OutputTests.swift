@@ -134,14 +134,43 @@ struct OutputTests {
         #expect(Terminal.makeFile(file.path) == -1)
     }
 
-    @Test("A session that can't be written leaves nothing")
+    @Test("A session that can't be written leaves nothing but its lock")
     func unwrittenSession() throws {
         defer { server.shutdown() }
         let file = folder.url.appendingPathComponent("session")
         let session = try Session(file.path)
-        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        session.jar.set(try Cookie("a", "1", domain: "example.com"))
+        #expect(throws: RunFailure.self) {
+            try session.save { path in
+                // Which nothing can take the place of.
+                mkdir(file.path, 0o700)
+                return Terminal.makeFile(path)
+            }
+        }
+        // What is there by now is no session.
         #expect(throws: RunFailure.self) { try session.save() }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["session"])
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder.url.path)) == ["session", ".session.lock"])
+    }
+
+    @Test("Runs at once keep in a session what each of them has changed")
+    func sessionsAtOnce() throws {
+        defer { server.shutdown() }
+        let path = folder.url.appendingPathComponent("session").path
+        func cookie(_ name: String, _ value: String) throws -> Cookie { try Cookie(name, value, domain: "example.com") }
+        let first = try Session(path)
+        for name in ["kept", "changed", "removed"] { first.jar.set(try cookie(name, "1")) }
+        try first.save()
+        let runs = try (0..<10).map { _ in try Session(path) }
+        for (number, run) in runs.enumerated() { run.jar.set(try cookie("\(number)", "1")) }
+        runs[0].jar.set(try cookie("changed", "2"))
+        runs[0].jar.removeAll { $0.name == "removed" }
+        DispatchQueue.concurrentPerform(iterations: runs.count) { try? runs[$0].save() }
+        // A run that is saved call by call takes back what it has brought itself.
+        runs[0].jar.removeAll { $0.name == "0" }
+        try runs[0].save()
+        let cookies = try Session(path).jar.cookies.map { "\($0.name)=\($0.value)" }
+        #expect(cookies.prefix(2) == ["kept=1", "changed=2"])
+        #expect(cookies.dropFirst(2).sorted() == (1..<10).map { "\($0)=1" })
     }
 
     @Test("A page is its owner's alone, but for one that replaces a page of more rights")

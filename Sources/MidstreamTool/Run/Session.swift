@@ -4,20 +4,22 @@ import Midstream
 /// Cookies that are kept from run to run.
 struct Session {
     private let file: URL
+    /// The jar's cookies as they were when the file was read or written last.
+    private let saved: Locked<Set<Cookie>>
     let jar: CookieJar
 
     /// - Parameter name: Of a file in the user's state folder; a name with a slash is a path.
     init(_ name: String) throws {
         guard !name.isEmpty, !name.hasPrefix(".") || name.contains("/") else { throw UsageError("--session needs a name") }
         file = name.contains("/") ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent("\(name).json")
-        guard FileManager.default.fileExists(atPath: file.path) else {
-            jar = CookieJar()
-            return
-        }
-        guard let data = try? Data(contentsOf: file), let cookies = try? JSONDecoder().decode([Cookie].self, from: data) else {
-            throw UsageError("'\(file.path)' isn't a session")
-        }
-        jar = CookieJar(cookies)
+        guard let cookies = Self.cookies(in: file) else { throw UsageError("'\(file.path)' isn't a session") }
+        (jar, saved) = (CookieJar(cookies), Locked(Set(cookies)))
+    }
+
+    /// What stands in a file, nothing where there is none; nil: it is no session.
+    private static func cookies(in file: URL) -> [Cookie]? {
+        guard FileManager.default.fileExists(atPath: file.path) else { return [] }
+        return (try? Data(contentsOf: file)).flatMap { try? JSONDecoder().decode([Cookie].self, from: $0) }
     }
 
     private static var folder: URL {
@@ -26,18 +28,35 @@ struct Session {
         return URL(fileURLWithPath: state).appendingPathComponent("midst/sessions")
     }
 
-    /// Writes the cookies, those without an end as well, to a file for its owner alone, which is there as a whole or as it was.
+    /// Writes the cookies, those without an end as well, to a file for its owner alone, which is there as a whole or as it was. What other
+    /// runs have changed meanwhile stays.
     ///
     /// - Parameter make: Makes a new file at a path, and returns its descriptor.
     func save(making make: (String) -> Int32 = Terminal.makeFile) throws {
-        let cookies = jar.snapshot(includingSessionCookies: true)
-        let files = FileManager.default
+        let (cookies, files) = (jar.cookies, FileManager.default)
         guard !cookies.isEmpty || files.fileExists(atPath: file.path) else { return }
-        let folder = file.deletingLastPathComponent()
+        let (folder, failure) = (file.deletingLastPathComponent(), RunFailure("can't write the session '\(file.path)'"))
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         guard (try? files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)) != nil else {
-            throw RunFailure("can't write the session '\(file.path)'")
+            throw failure
         }
-        try Terminal.replace(file, by: Array(JSONEncoder().encode(cookies)), making: make)
+        // Of runs at once the others wait. It stays, since they have it open; where there can't be one, nobody waits.
+        let lock = folder.appendingPathComponent(".\(file.lastPathComponent).lock").path
+        let locked = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(locked) }
+        while flock(locked, LOCK_EX) != 0, errno == EINTR {}
+        guard let merged = merged(cookies) else { throw failure }
+        try Terminal.replace(file, by: Array(JSONEncoder().encode(merged)), making: make)
+        saved.withLock { $0 = Set(cookies) }
+    }
+
+    /// What stands in the file by now, with what has changed here; nil: it is no session any more.
+    private func merged(_ cookies: [Cookie]) -> [Cookie]? {
+        guard let known = Self.cookies(in: file) else { return nil }
+        let (merged, saved) = (CookieJar(known), saved.withLock { $0 })
+        for cookie in cookies where !saved.contains(cookie) { merged.set(cookie) }
+        // One that has another value by now stays.
+        for cookie in saved.subtracting(cookies) { merged.remove(cookie) }
+        return merged.cookies
     }
 }
