@@ -10,14 +10,14 @@ enum Midst {
         Terminal.prepare()
         let run = Task { try await Self.run() }
         let interrupts = Interrupts.cancelling(run)
-        defer { interrupts.cancel() }
+        defer { for interrupt in interrupts { interrupt.cancel() } }
         do {
             exit(try await run.value)
         } catch let error as UsageError {
             Terminal.printError("midst: \(error.message)\nTry 'midst --help'.")
             exit(2)
         } catch  where error is CancellationError || run.isCancelled {
-            exit(130)
+            exit(Interrupts.status.withLock { $0 })
         } catch let failure as OutputFailure where failure.code == EPIPE {
             // A reader that has gone away (`midst get … | head`) has had enough.
             exit(0)
@@ -53,20 +53,38 @@ enum Midst {
     }
 }
 
-/// `Ctrl-C`: what is under way ends in an orderly way, so that no half a file stays; at the second time at once.
+/// `Ctrl-C`, `kill` and the terminal's end: what is under way ends in an orderly way, so that no half a file stays; at once
+/// where there are two of which one is `Ctrl-C`.
 private enum Interrupts {
-    static func cancelling(_ task: Task<Int32, any Error>) -> any DispatchSourceSignal {
-        signal(SIGINT, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-        source.setEventHandler {
-            if task.isCancelled {
-                PasswordPrompt.end()
-                _exit(130)
+    /// What the tool ends with, as a shell tells of the signal that has come.
+    static let status = Locked<Int32>(130)
+
+    static func cancelling(_ task: Task<Int32, any Error>) -> [any DispatchSourceSignal] {
+        [SIGINT, SIGTERM, SIGHUP].compactMap { number -> (any DispatchSourceSignal)? in
+            let before = signal(number, SIG_IGN)
+            // As `nohup` has it.
+            if number == SIGHUP, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                if task.isCancelled {
+                    // A shell and the kernel, or timeout(1), send two for one wish. It is another one where Ctrl-C is among them.
+                    if number == SIGINT || Self.status.withLock({ $0 == 128 + SIGINT }) { Self.end(by: number) }
+                    return
+                }
+                Self.status.withLock { $0 = 128 + number }
+                task.cancel()
+                guard number != SIGINT else { return }
+                // A read or a write may wait where no cancellation reaches it; a collector is waited for up to 10 s.
+                DispatchQueue.global().asyncAfter(deadline: .now() + 15) { Self.end(by: number) }
             }
-            task.cancel()
+            source.resume()
+            return source
         }
-        source.resume()
-        return source
+    }
+
+    private static func end(by number: Int32) {
+        PasswordPrompt.end()
+        _exit(128 + number)
     }
 }
 

@@ -337,22 +337,46 @@ struct OptionTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
     }
 
-    @Test("that is interrupted keeps what came until then", .enabled(if: Tool.path != nil))
-    func interruptedStream() async throws {
+    @Test(
+        "that is interrupted keeps what came until then, also where a shell and the kernel both tell it",
+        .enabled(if: Tool.path != nil), arguments: [[SIGINT], [SIGTERM, SIGTERM], [SIGTERM, SIGHUP]])
+    func interruptedStream(signals: [Int32]) async throws {
         defer { server.shutdown() }
-        server.respond { try await answer($0) }
+        let (isAsked, isTold) = (Gate(), Gate())
+        server.respond { request in
+            switch request.path {
+            case "/asked": await isAsked.wait()
+            case "/told": isTold.open()
+            case "/collector/v1/traces":
+                isAsked.open()
+                await isTold.wait()
+            default: return try await answer(request)
+            }
+            return .init()
+        }
         let script = """
-            import signal, subprocess, sys
-            tool = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+            import signal, subprocess, sys, urllib.request
+            # What starts the tests may have it ignored.
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+            (asked, told, numbers) = sys.argv[1:4]
+            tool = subprocess.Popen(sys.argv[4:], stdout=subprocess.PIPE)
             tool.stdout.readline()
-            tool.send_signal(signal.SIGINT)
+            for number in numbers.split():
+                tool.send_signal(int(number))
+                urllib.request.urlopen(asked).read()
+            urllib.request.urlopen(told).read()
             sys.exit(tool.wait())
             """
-        let files = ["--har", "--otlp", "--session"].map { ($0, folder.url.appendingPathComponent($0).path) }
-        let words = ["-c", script, try #require(Tool.path), server.url("/feed"), "--sse"] + files.flatMap { [$0, $1] }
+        let files = ["--har", "--session"].map { ($0, folder.url.appendingPathComponent($0).path) }
+        let numbers = signals.map(String.init).joined(separator: " ")
+        let words =
+            ["-c", script, server.url("/asked"), server.url("/told"), numbers, try #require(Tool.path), server.url("/feed")]
+            + ["--sse", "--otlp", server.url("/collector")] + files.flatMap { [$0, $1] }
         let child = try await ChildProcess.run("/usr/bin/env", ["python3"] + words)
-        #expect(child.status == .exited(130))
+        #expect(child.status == .exited(128 + signals[0]))
         let texts = try files.map { try String(contentsOfFile: $1, encoding: .utf8) }
-        for (text, expected) in zip(texts, ["startedDateTime", "resourceSpans", "127.0.0.1"]) { #expect(text.contains(expected)) }
+        for (text, expected) in zip(texts, ["startedDateTime", "127.0.0.1"]) { #expect(text.contains(expected)) }
+        // They follow the traces, for whose answer it waited when the second one came.
+        #expect(server.requests.contains { $0.path == "/collector/v1/metrics" })
     }
 }

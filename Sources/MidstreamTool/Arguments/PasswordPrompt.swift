@@ -8,7 +8,7 @@ enum PasswordPrompt {
 
     /// Returns what is typed; nil where the standard input is no terminal, or ends.
     ///
-    /// - Throws: `CancellationError` in a task that is cancelled, as Ctrl-C does it.
+    /// - Throws: `CancellationError` in a task that is cancelled, as Ctrl-C and `kill` do it.
     static func ask(_ question: String) throws -> String? {
         // For the question alone: on macOS nobody can wait for what is typed here.
         let terminal = open("/dev/tty", O_WRONLY | O_NOCTTY | O_CLOEXEC)
