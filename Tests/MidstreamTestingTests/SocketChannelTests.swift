@@ -56,6 +56,18 @@ import Testing
         #expect(await connected.client.read(atLeast: 100).count == 100)
     }
 
+    /// It may be compressed, and what is written after it refer to it.
+    @Test func `A write leaves also when its task is cancelled`() async throws {
+        let connected = try await Connected()
+        let channel = SocketChannel(connected.socket)
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await channel.write([1])
+        }
+        try await cancelled.value
+        #expect(await connected.client.read(atLeast: 1) == [1])
+    }
+
     /// What it would send of the rest might go to another connection, which has its descriptor by then.
     @Test func `Closing a connection breaks off what another thread sends over it`() async throws {
         let connected = try await Connected()

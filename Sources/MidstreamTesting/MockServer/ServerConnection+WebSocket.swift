@@ -44,6 +44,7 @@ final class SocketChannel: ByteChannel {
 
     func read() async throws -> [UInt8]? { try await incoming.read() }
 
+    /// Takes part in the order also when the task is cancelled: what is compressed refers to what was written before.
     nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
         let turn = Suspension<Void>()
         let waits = writing.withLock { writing in
@@ -53,7 +54,6 @@ final class SocketChannel: ByteChannel {
         }
         if waits { await turn.value() }
         defer { endWrite() }
-        try Task.checkCancellation()
         let sent = try bytes.withUnsafeBytes { try socket.sendAtOnce($0) }
         guard sent < bytes.count else { return }
         // A client that is in no hurry mustn't hold up a thread of the tasks.

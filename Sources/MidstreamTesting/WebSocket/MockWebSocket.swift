@@ -93,6 +93,8 @@ public actor MockWebSocket {
     public func send(_ bytes: [UInt8]) async throws { try await send(.binary, bytes) }
 
     private func send(_ opcode: Opcode, _ payload: [UInt8]) async throws {
+        // Later it would be missing in the context of the next ones.
+        try Task.checkCancellation()
         // What refers to an earlier message mustn't overtake it: writing begins without leaving the actor.
         let compressed = deflater?.deflate(payload)
         try await channel.write(FrameWriter.frame(opcode, compressed ?? payload, isCompressed: compressed != nil))

@@ -77,6 +77,23 @@
             try await socket.close()
         }
 
+        /// Compressed, it refers to the messages before it.
+        @Test func `What a server sends after a message that is cancelled can be read`() async throws {
+            let text = (0..<1_000).map { "\($0)" }.joined()
+            let socket = try await connect({ $0.compression = .offered }) { socket in
+                let cancelled = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    try await socket.send(text)
+                }
+                _ = await cancelled.result
+                try await socket.send(text)
+                try await socket.echo()
+            }
+            var messages = socket.makeAsyncIterator()
+            #expect(try await messages.next() == .text(text))
+            try await socket.close()
+        }
+
         @Test func `Values are encoded and decoded`() async throws {
             struct Quote: Codable, Equatable { var price: Int }
             let socket = try await connect { socket in
