@@ -36,5 +36,37 @@
             case let reading: #expect(Bool(false), "\(reading)")
             }
         }
+
+        /// Other bytes, of which a record takes each piece, stand for TLS's answers, as another limit forbids so many within 10 s.
+        @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"))
+        func `A server that reads nothing isn't answered for ever`() throws {
+            let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], sendsTickets: false)
+            let server = try RawServer(tls: tls) { $0.waitForHangUp() }
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            let address = try #require(HostAddress(literal: "127.0.0.1", port: UInt16(server.port)))
+            try #require(address.withSocketAddress { connect(descriptor, $0, $1) } == 0)
+            try #require(fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
+            let channel = try Channel(descriptor, Channels(Poller()), owner: Owner())
+            defer { channel.close() }
+            let context = try TLSContext(TLSConfiguration(trustsSystemAuthorities: false, verifiesCertificates: false))
+            let session = try TLSSession(context, host: "127.0.0.1", peer: "127.0.0.1:443", protocols: [])
+            channel.beginTLS(session)
+            channel.becameReady(.writing)
+            while try !channel.handshake() {
+                var arrival = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&arrival, 1, -1)
+                channel.becameReady(.reading)
+            }
+            func failure() -> String? { if case .failed(let failure) = channel.read() { failure.message } else { nil } }
+            let piece = UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 1))
+            defer { piece.deallocate() }
+            // Until the system takes no more; the channel keeps what is left of one piece, and another one.
+            while let count = channel.write(piece, UnsafeRawBufferPointer(start: nil, count: 0)), count > 0 {}
+            _ = session.write(piece)
+            #expect(failure() == nil)
+            for _ in 0..<8 { _ = session.write(piece) }
+            #expect(failure()?.contains("doesn't read what TLS answers") == true)
+            #expect(server.accepted == 1)
+        }
     }
 #endif
