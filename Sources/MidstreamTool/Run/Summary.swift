@@ -3,20 +3,16 @@ import Midstream
 
 /// A text with `%{name}` for what is known of a call when it is over, as curl's `--write-out`.
 struct SummaryFormat: Sendable {
-    private enum Part: Sendable {
-        case text(String)
-        case value(@Sendable (Summary) -> String)
-    }
-
-    private var parts: [Part] = []
+    private var parts: [@Sendable (Summary) -> String] = []
 
     init(_ format: String) throws {
         var rest = format[...]
         while let character = rest.popFirst() {
+            var text = "\(character)"
             if character == "\\", let next = rest.popFirst() {
-                parts.append(.text(["n": "\n", "t": "\t", "r": "\r"][next] ?? "\\\(next)"))
+                text = ["n": "\n", "t": "\t", "r": "\r"][next] ?? "\\\(next)"
             } else if character == "%", rest.first == "%" {
-                parts.append(.text(String(rest.removeFirst())))
+                rest.removeFirst()
             } else if character == "%", rest.hasPrefix("header{") || rest.first == "{" {
                 let isField = rest.first != "{"
                 guard let end = rest.firstIndex(of: "}"), let start = rest.firstIndex(of: "{") else {
@@ -24,10 +20,10 @@ struct SummaryFormat: Sendable {
                 }
                 let name = String(rest[rest.index(after: start)..<end])
                 rest = rest[rest.index(after: end)...]
-                parts.append(.value(try isField ? Self.field(name) : Self.value(name)))
-            } else {
-                parts.append(.text(String(character)))
+                parts.append(try isField ? Self.field(name) : Self.value(name))
+                continue
             }
+            parts.append { [text] _ in text }
         }
     }
 
@@ -73,14 +69,7 @@ struct SummaryFormat: Sendable {
         return "\(seconds)." + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     }
 
-    func text(of summary: Summary) -> String {
-        parts.map { part in
-            switch part {
-            case .text(let text): text
-            case .value(let value): value(summary)
-            }
-        }.joined()
-    }
+    func text(of summary: Summary) -> String { parts.map { $0(summary) }.joined() }
 }
 
 /// What is known of a call.
