@@ -159,19 +159,9 @@ private enum JSONText: Codable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
-        if value.decodeNil() {
-            self = .null
-        } else if let flag = try? value.decode(Bool.self) {
-            self = .boolean(flag)
-        } else if let number = try? value.decode(Decimal.self) {
-            self = .number(number)
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if let array = try? value.decode([JSONText].self) {
-            self = .array(array)
-        } else {
-            self = .object(try value.decode([String: JSONText].self))
-        }
+        func decoded<Value: Decodable>(_ make: (Value) -> JSONText) -> JSONText? { (try? value.decode(Value.self)).map(make) }
+        let plain: JSONText? = value.decodeNil() ? .null : decoded(Self.boolean) ?? decoded(Self.number) ?? decoded(Self.text)
+        self = try plain ?? decoded(Self.array) ?? .object(value.decode([String: JSONText].self))
     }
 
     func encode(to encoder: any Encoder) throws {
