@@ -40,7 +40,7 @@ struct Batch {
         guard let input else { throw UsageError("can't read the file '\(file)'") }
         let transport = try arguments.transport.transport()
         let recording = try Recording(arguments)
-        let client = Invocation(arguments).batchClient(recording.observers, transport)
+        let client = Invocation(arguments).client(recording.observers, transport, bodyLimit: Self.limit)
         return try await recording.keeping(arguments.session) { try await answer(input, by: client) ? 0 : 1 }
     }
 

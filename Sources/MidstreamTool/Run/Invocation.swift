@@ -20,12 +20,8 @@ struct Invocation {
 
     /// Returns the exit status.
     func run() async throws -> Int32 {
-        let transport: any HTTPTransport =
-            if let replay = arguments.replay {
-                ReplayTransport(try HARArchive(contentsOf: replay))
-            } else {
-                try arguments.transport.transport()
-            }
+        let replay: (any HTTPTransport)? = try arguments.replay.map { ReplayTransport(try HARArchive(contentsOf: $0)) }
+        let transport = try replay ?? arguments.transport.transport()
         return try await run(request(), by: transport)
     }
 
@@ -71,14 +67,7 @@ struct Invocation {
         return request
     }
 
-    /// A client for many requests, whose answers are told in lines of their own.
-    func batchClient(_ observers: [any CallObserver], _ transport: any HTTPTransport) -> HTTPClient {
-        client(observers, transport, bodyLimit: Batch.limit)
-    }
-
-    private func client(
-        _ observers: [any CallObserver], _ transport: any HTTPTransport, bodyLimit: Int = 1 << 30
-    ) -> HTTPClient {
+    func client(_ observers: [any CallObserver], _ transport: any HTTPTransport, bodyLimit: Int = 1 << 30) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.headers = [.userAgent: "midst/\(Arguments.versionNumber)"]
         configuration.validators = [RetryWhileLeft(retries: retries)]
