@@ -64,11 +64,10 @@ enum FromCurl {
                 cookies.append(value)
             case .field(let field): add(field, value)
             case .signature: options += ["--aws-sigv4", value.split(separator: ":").suffix(2).joined(separator: ":")]
-            case .data(let kind):
-                guard kind != .raw || !value.hasPrefix("@") else {
-                    throw UsageError("a body that begins with @ has to come from a file")
-                }
-                if kind == .lines, value.hasPrefix("@") { losesLines = true }
+            case .raw where value.hasPrefix("@"): throw UsageError("a body that begins with @ has to come from a file")
+            case .raw, .binary: data.append(value)
+            case .data:
+                if value.hasPrefix("@") { losesLines = true }
                 data.append(value)
             case .encoded: data.append(try encoded(value))
             case .part:
@@ -193,25 +192,18 @@ enum FromCurl {
         return name + String(content).percentEncoded
     }
 
-    private enum DataKind {
-        /// Of a file it is sent without its line ends.
-        case lines
-        case binary
-        /// No file.
-        case raw
-    }
-
     private enum Meaning {
         case ignored, url, follow, get, signature, encoded, part, header, cookie, json, upload, proxy
+        /// Of a file it is sent without its line ends; a file as it is; no file.
+        case data, binary, raw
         case flag(String)
         case value(String)
         case field(String)
-        case data(DataKind)
 
         var takesValue: Bool {
             switch self {
             case .ignored, .follow, .get, .flag: false
-            case .url, .signature, .encoded, .part, .header, .cookie, .json, .upload, .proxy, .value, .field, .data: true
+            default: true
             }
         }
     }
@@ -220,7 +212,7 @@ enum FromCurl {
         ([
             ("-X --request", .value("-X")), ("-H --header", .header), ("--json", .json),
             ("-F --form", .part), ("--data-urlencode", .encoded),
-            ("-d --data --data-ascii", .data(.lines)), ("--data-binary", .data(.binary)), ("--data-raw", .data(.raw)),
+            ("-d --data --data-ascii", .data), ("--data-binary", .binary), ("--data-raw", .raw),
             ("-G --get", .get),
             ("-T --upload-file", .upload), ("-u --user", .value("-u")), ("--oauth2-bearer", .value("--bearer")),
             ("--digest", .flag("--digest")), ("--aws-sigv4", .signature), ("-n --netrc", .flag("-n")),
