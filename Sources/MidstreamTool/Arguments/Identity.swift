@@ -11,8 +11,8 @@ enum Identity {
     case aws(AWSCredentials, region: String, service: String)
 
     struct Login: Equatable {
-        let user: String
-        let password: String
+        var user = ""
+        var password = ""
     }
 
     init(

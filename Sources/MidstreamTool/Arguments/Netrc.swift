@@ -24,23 +24,18 @@ struct Netrc {
 
     init(_ text: String) {
         var words = Self.words(text)[...]
-        var (host, user, password): (String?, String, String) = (nil, "", "")
-        var isInEntry = false
-        func entry() -> [(host: String?, login: Identity.Login)] {
-            isInEntry ? [(host, Identity.Login(user: user, password: password))] : []
-        }
         while let word = words.popFirst() {
             switch word {
-            case "machine", "default":
-                logins += entry()
-                (host, user, password, isInEntry) = (word == "default" ? nil : words.popFirst() ?? "", "", "", true)
-            case "login": user = words.popFirst() ?? ""
-            case "password": password = words.popFirst() ?? ""
-            case "account": _ = words.popFirst()
+            case "machine": logins.append((words.popFirst() ?? "", Identity.Login()))
+            case "default": logins.append((nil, Identity.Login()))
+            case "login", "password", "account":
+                let value = words.popFirst() ?? ""
+                guard let last = logins.indices.last else { break }
+                if word == "login" { logins[last].login.user = value }
+                if word == "password" { logins[last].login.password = value }
             default: break
             }
         }
-        logins += entry()
     }
 
     func login(for host: String) -> Identity.Login? {
