@@ -207,7 +207,7 @@ struct OutputFormatTests {
     @Test("JSON is laid out as it is: order, digits and escapes stay")
     func layout() {
         var format = OutputFormat()
-        format.color = .never
+        format.color = false
         let text = #"{"b":[1.50,{}, []],"a\"":"é\u0041","n":12345678901234567890}"#
         #expect(
             format.laidOut(Array(text.utf8), contentType: "application/json") == """
@@ -228,7 +228,7 @@ struct OutputFormatTests {
     @Test("JSON behind a byte order mark is laid out without it, and what isn't UTF-8 isn't")
     func encodings() {
         var format = OutputFormat()
-        format.color = .never
+        format.color = false
         let json = Array(#"{"a":1}"#.utf8)
         #expect(format.laidOut([0xEF, 0xBB, 0xBF] + json, contentType: "application/json") == "{\n  \"a\": 1\n}")
         #expect(format.laidOut([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF] + json, contentType: "application/json") == nil)
@@ -238,7 +238,7 @@ struct OutputFormatTests {
     @Test("colours are escapes around names and values, and what a server sends stays text")
     func colors() {
         var format = OutputFormat()
-        format.color = .always
+        format.color = true
         let text = format.laidOut(Array(#"{"a":"b"}"#.utf8), contentType: "application/json")
         #expect(text == "{\n  \u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"b\"\u{1B}[0m\n}")
         #expect(format.field("A", "\u{9B}2J") == "\u{1B}[34mA\u{1B}[0m: \\u{9B}2J")

@@ -55,8 +55,8 @@ extension Option {
         },
         .flag("--lines", "print line by line, each as soon as it is whole") { $0.delivery = .lines },
         .flag("--sse", "print a server's events as lines of JSON, and connect again") { $0.delivery = .events },
-        .flag("--color", "colour, wherever output goes") { $0.format.color = .always },
-        .flag("--no-color", "no colour") { $0.format.color = .never },
+        .flag("--color", "colour, wherever output goes") { $0.format.color = true },
+        .flag("--no-color", "no colour") { $0.format.color = false },
         .flag("--raw", "print the body as it came, also on a terminal") { $0.format.isRaw = true },
     ]
 

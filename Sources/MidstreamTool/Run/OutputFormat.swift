@@ -3,26 +3,21 @@ import Midstream
 
 /// How answers are shown: on a terminal with colour, and JSON with line breaks; otherwise as they came.
 struct OutputFormat {
-    enum Color { case automatic, always, never }
-
-    var color = Color.automatic
+    /// Nil: as the terminal and the environment have it.
+    var color: Bool?
     var isRaw = false
 
     private static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Whether colour is wanted (no-color.org).
     var isColored: Bool {
-        switch color {
-        case .always: true
-        case .never: false
-        case .automatic:
-            Self.isTerminal && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
-                && ProcessInfo.processInfo.environment["TERM"] != "dumb"
-        }
+        color
+            ?? (Self.isTerminal && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
+                && ProcessInfo.processInfo.environment["TERM"] != "dumb")
     }
 
     /// Whether bodies are laid out for people.
-    var isLaidOut: Bool { !isRaw && (Self.isTerminal || color == .always) }
+    var isLaidOut: Bool { !isRaw && (Self.isTerminal || color == true) }
 
     /// Whether a body would only disturb a terminal.
     func isUnfit(_ bytes: some Collection<UInt8>) -> Bool { !isRaw && Self.isTerminal && bytes.contains(0) }
