@@ -61,41 +61,32 @@ private struct JSONLayout {
     var isOneLine = false
 
     func text(of bytes: ArraySlice<UInt8>) -> String {
-        var (text, depth) = ("", 0)
-        var rest = bytes
+        var (text, depth, rest) = ("", 0, bytes)
         func line() { if !isOneLine { text += "\n" + String(repeating: "  ", count: depth) } }
-        while let byte = rest.first {
-            switch byte {
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                rest = rest.dropFirst().drop(while: Self.isSpace)
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-                if let next = rest.first, next == UInt8(ascii: "}") || next == UInt8(ascii: "]") {
-                    text.unicodeScalars.append(Unicode.Scalar(next))
-                    rest = rest.dropFirst()
-                } else {
-                    depth += 1
-                    line()
-                }
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        while let byte = rest.popFirst() {
+            let mark = Unicode.Scalar(byte)
+            switch mark {
+            case "{", "[":
+                text.unicodeScalars.append(mark)
+                rest = rest.drop(while: Self.isSpace)
+                depth += 1
+                if rest.first != UInt8(ascii: "}"), rest.first != UInt8(ascii: "]") { line() }
+            case "}", "]":
                 depth -= 1
-                line()
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-                rest = rest.dropFirst()
-            case UInt8(ascii: ","):
+                if text.unicodeScalars.last != "{", text.unicodeScalars.last != "[" { line() }
+                text.unicodeScalars.append(mark)
+            case ",":
                 text += isOneLine ? ", " : ","
-                rest = rest.dropFirst()
                 line()
-            case UInt8(ascii: ":"):
-                text += ": "
-                rest = rest.dropFirst()
-            case UInt8(ascii: "\""):
-                let string = Self.string(rest)
+            case ":": text += ": "
+            case "\"":
+                let string = Self.string(bytes[(rest.startIndex - 1)...])
                 rest = rest[string.endIndex...]
                 let isName = rest.drop(while: Self.isSpace).first == UInt8(ascii: ":")
                 text += paint(String(decoding: string, as: UTF8.self).escapingControls, isName ? 34 : 32)
-            case _ where Self.isSpace(byte): rest = rest.dropFirst()
+            case _ where Self.isSpace(byte): break
             default:
-                let word = rest.prefix { !Self.isSpace($0) && !",]}".utf8.contains($0) }
+                let word = bytes[(rest.startIndex - 1)...].prefix { !Self.isSpace($0) && !",]}".utf8.contains($0) }
                 text += paint(String(decoding: word, as: UTF8.self), 36)
                 rest = rest[word.endIndex...]
             }
