@@ -96,10 +96,7 @@ struct Invocation {
 
     // MARK: Sending
 
-    private var exitStatus: ExitStatus {
-        ExitStatus(
-            expected: arguments.expectedStatus, checksStatus: arguments.checksStatus, isSocket: arguments.isSocket)
-    }
+    private var exitStatus: ExitStatus { ExitStatus(arguments: arguments) }
     private var answer: Answer { Answer(arguments: arguments) }
 
     /// - Parameter file: What the answer replaces.
