@@ -62,12 +62,8 @@ struct SummaryFormat: Sendable {
         "time_total": { seconds($0.duration) },
     ]
 
-    /// With six digits, as curl has them.
-    private static func seconds(_ time: Duration?) -> String {
-        let (seconds, attoseconds) = (time ?? .zero).components
-        let digits = String(attoseconds / 1_000_000_000_000)
-        return "\(seconds)." + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
-    }
+    /// As curl has them.
+    private static func seconds(_ time: Duration?) -> String { (time ?? .zero).text(digits: 6) }
 
     func text(of summary: Summary) -> String { parts.map { $0(summary) }.joined() }
 }

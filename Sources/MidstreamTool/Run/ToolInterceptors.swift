@@ -39,16 +39,17 @@ struct WireTimes: HTTPInterceptor {
             ("lookup", metrics.nameLookup), ("connect", metrics.connect), ("tls", metrics.tlsHandshake),
             ("first byte", metrics.firstByte), ("total", metrics.total),
         ]
-        parts += times.compactMap { name, time in time.map { "\(name) \(milliseconds($0)) ms" } }
+        parts += times.compactMap { name, time in time.map { "\(name) \(($0 * 1_000).text(digits: 2)) ms" } }
         return parts.joined(separator: ", ")
     }
+}
 
-    /// With two digits behind the point. Foundation's formats load the data of all languages, which takes longer than a request.
-    private static func milliseconds(_ time: Duration) -> String {
-        let (seconds, attoseconds) = time.components
-        let hundredths = seconds * 100_000 + attoseconds / 10_000_000_000_000
-        let fraction = hundredths % 100
-        return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
+extension Duration {
+    /// So many digits behind the point of the seconds. Foundation's formats load the data of all languages, which takes longer than a request.
+    func text(digits: Int) -> String {
+        let fraction = "\(components.attoseconds)"
+        let zeros = String(repeating: "0", count: max(0, 18 - fraction.count))
+        return "\(components.seconds).\((zeros + fraction).prefix(digits))"
     }
 }
 
