@@ -5,8 +5,6 @@ struct RetryWhileLeft: HTTPValidator {
     let retries: Int
     private let usual = DefaultValidator()
 
-    init(retries: Int) { self.retries = retries }
-
     func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
         // What may not be sent twice is refused by the client, and its response would be gone.
         guard request.attempt <= retries, request.method.isIdempotent || request.headers.contains(.idempotencyKey) else {
