@@ -144,7 +144,7 @@ struct Arguments {
             givenMethod = givenMethod ?? "PUT"
             return
         }
-        guard FileManager.default.isReadableFile(atPath: upload) else { throw UsageError("can't read the file '\(upload)'") }
+        _ = try ValueSource.readable(upload)
     }
 
     // MARK: Words that are no options

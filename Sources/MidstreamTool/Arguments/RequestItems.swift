@@ -45,9 +45,7 @@ struct RequestItems {
         case ":=@": fields.append((name, .json(try Self.json(source.text("@\(value)"), name))))
         case "==": query.append((name, value))
         case ":": headers.add(HTTPHeaders.Name(name), value)
-        default:
-            guard FileManager.default.isReadableFile(atPath: value) else { throw UsageError("can't read the file '\(value)'") }
-            fields.append((name, .file(URL(fileURLWithPath: value))))
+        default: fields.append((name, .file(URL(fileURLWithPath: try ValueSource.readable(value)))))
         }
     }
 
@@ -58,9 +56,7 @@ struct RequestItems {
         }
         let (name, value) = (String(word[..<end]), word[word.index(after: end)...])
         guard value.first == "@" else { return fields.append((name, .text(String(value)))) }
-        let file = String(value.dropFirst())
-        guard FileManager.default.isReadableFile(atPath: file) else { throw UsageError("can't read the file '\(file)'") }
-        fields.append((name, .file(URL(fileURLWithPath: file))))
+        fields.append((name, .file(URL(fileURLWithPath: try ValueSource.readable(String(value.dropFirst()))))))
     }
 
     private static func json(_ text: String, _ name: String) throws -> String {

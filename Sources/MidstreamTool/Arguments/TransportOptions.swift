@@ -28,11 +28,6 @@ struct TransportOptions {
     var isHTTP2 = false
     var isHTTP3 = false
 
-    static func readable(_ path: String) throws -> String {
-        guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("can't read the file '\(path)'") }
-        return path
-    }
-
     /// `HOST:PORT:ADDRESS`, as curl has it.
     mutating func add(override text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)

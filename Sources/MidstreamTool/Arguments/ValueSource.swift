@@ -9,6 +9,12 @@ struct ValueSource {
 
     init(standardInput: FileHandle) { self.standardInput = standardInput }
 
+    /// The path of a file, as it is.
+    static func readable(_ path: String) throws -> String {
+        guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("can't read the file '\(path)'") }
+        return path
+    }
+
     /// The value as text; of a file without the line end at its end.
     mutating func text(_ value: String) throws -> String {
         guard value.hasPrefix("@") else { return value }
