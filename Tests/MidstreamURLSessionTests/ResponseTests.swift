@@ -129,6 +129,8 @@ import Testing
         #expect(response.headers[.contentEncoding] == nil)
         #expect(response.headers[.contentLength] == nil)
         #expect(response.body.length == nil)
+        let buffered = try await transport.deliver(HTTPRequest(server.url).buffered())
+        #expect(response.isDecodedUnseen && buffered.isDecodedUnseen)
     }
 
     @Test func aBodyPastTheLimitIsRefused() async throws {

@@ -1,6 +1,7 @@
 private enum FromCacheKey: RequestContextKey { static let defaultValue = false }
 private enum ConfirmationKey: RequestContextKey { static let defaultValue: HTTPHeaders? = nil }
 private enum MadeKey: RequestContextKey { static let defaultValue = false }
+private enum DecodedUnseenKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPResponse {
     /// Whether its fields came from a cache, so that what they want kept was kept when they came from the server.
@@ -23,5 +24,11 @@ extension HTTPResponse {
     package var isMade: Bool {
         get { context[MadeKey.self] }
         set { context[MadeKey.self] = newValue }
+    }
+
+    /// Whether the system has decoded the body unseen, whatever the request asks for: its bytes aren't those that the server counts.
+    package var isDecodedUnseen: Bool {
+        get { context[DecodedUnseenKey.self] }
+        set { context[DecodedUnseenKey.self] = newValue }
     }
 }

@@ -18,7 +18,7 @@ final class Download: Sendable {
         var isSparse = false
         /// What was there when the record was written.
         var recorded: Int64 = 0
-        /// Whether encodings are taken: the offsets of what comes then mean nothing to the server.
+        /// Whether encodings are taken, or have been undone unasked: the offsets of what comes then mean nothing to the server.
         var takesEncodings = false
         /// Whether parts that several connections asked for were of no use: a server may offer ranges and answer with the whole.
         var isSingle = false
@@ -151,7 +151,7 @@ final class Download: Sendable {
                     request: response.request, response: response)
             }
             let question = RangeAnswer.Question(start: gap?.lowerBound, total: total, validator: validator)
-            let answer = source.isWhole ? RangeAnswer(status: response.status, headers: response.headers, to: question) : .whole
+            let answer = source.isWhole ? RangeAnswer(response, to: question) : .whole
             try await take(answer, response, gap, told)
         } catch {
             response.body.close()
@@ -221,6 +221,7 @@ final class Download: Sendable {
         state.withLock { state in
             state.hasBegun = true
             state.total = total
+            if response.isDecodedUnseen { state.takesEncodings = true }
             state.validator = source.isResumable && !state.takesEncodings ? StrongValidator(response.headers) : nil
         }
         options.meter?.expect(total)

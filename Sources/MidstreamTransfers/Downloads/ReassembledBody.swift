@@ -53,7 +53,7 @@ struct ReassembledBody {
     /// Takes the answer to the question for the rest; false when that is of no use.
     mutating func goOn(with answer: HTTPResponse, _ told: RepresentationDigests, _ validator: StrongValidator) throws -> Bool {
         let question = RangeAnswer.Question(start: count, total: total, validator: validator)
-        switch RangeAnswer(status: answer.status, headers: answer.headers, to: question) {
+        switch RangeAnswer(answer, to: question) {
         case .part(let range, let total) where answer.headers[.contentEncoding] == head.headers[.contentEncoding]:
             (self.range, self.total, response) = (range, total, answer)
             self.told.append(told)

@@ -23,11 +23,14 @@ enum RangeAnswer: Equatable {
     }
 
     /// Judges a response by its head.
-    init(status: HTTPStatus, headers: HTTPHeaders, to question: Question) {
+    init(_ response: HTTPResponse, to question: Question) {
+        let headers = response.headers
         let range = headers[.contentRange].map { ContentRange($0) }
-        switch (status.code, range) {
+        switch (response.status.code, range) {
         case (206, _) where question.start != nil, (200, .some) where question.start != nil:
-            self = Self.part(range ?? nil, headers, question)
+            self =
+                response.isDecodedUnseen
+                ? .startAgain("the system has decoded the answer") : Self.part(range ?? nil, headers, question)
         case (206, _): self = Self.unasked(range ?? nil, isPartial: true)
         case (200, .some): self = Self.unasked(range ?? nil, isPartial: false)
         case (416, .unsatisfied(let total)?)

@@ -129,16 +129,21 @@ extension Exchange {
         let body = HTTPBody.incoming(
             length: parts.bodyLength, next: { try await self.nextChunk() }, metrics: { self.metrics },
             close: { self.giveUp(HTTPError.bodyClosed()) })
-        return HTTPResponse(status: HTTPStatus(head.statusCode), headers: parts.headers, body: body, request: request)
+        var response = HTTPResponse(status: HTTPStatus(head.statusCode), headers: parts.headers, body: body, request: request)
+        if parts.isDecoded { response.isDecodedUnseen = true }
+        return response
     }
 
     private func bufferedResponse() throws -> HTTPResponse {
         try state.withLock { state in
             try state.end?.get()
             guard let head = state.head else { throw noResponse() }
-            return HTTPResponse(
-                status: HTTPStatus(head.statusCode), headers: ResponseHead(head, for: request).headers,
-                body: .bytes(state.buffer.popAll()), request: request, version: state.version, metrics: state.metrics)
+            let parts = ResponseHead(head, for: request)
+            var response = HTTPResponse(
+                status: HTTPStatus(head.statusCode), headers: parts.headers, body: .bytes(state.buffer.popAll()),
+                request: request, version: state.version, metrics: state.metrics)
+            if parts.isDecoded { response.isDecodedUnseen = true }
+            return response
         }
     }
 

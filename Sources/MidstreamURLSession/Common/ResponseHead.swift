@@ -11,6 +11,8 @@ struct ResponseHead {
     let headers: HTTPHeaders
     /// The number of bytes of the body after decoding, when it is known.
     let bodyLength: Int64?
+    /// Whether the system decodes the body, which it does whatever the request asks for.
+    let isDecoded: Bool
 
     init(_ response: HTTPURLResponse, for request: HTTPRequest) {
         var fields = HTTPHeaders()
@@ -26,9 +28,11 @@ struct ResponseHead {
         if request.method == .head || response.statusCode == 204 || response.statusCode == 304 {
             headers = fields
             bodyLength = 0
+            isDecoded = false
             return
         }
-        if let encoding = fields[.contentEncoding], Self.isDecoded(encoding) {
+        isDecoded = fields[.contentEncoding].map(Self.decodes) ?? false
+        if isDecoded {
             request.encodedBodyCheck?.noteDecoding()
             fields.remove(.contentEncoding)
             fields.remove(.contentLength)
@@ -44,7 +48,7 @@ struct ResponseHead {
         }
     }
 
-    private static func isDecoded(_ encoding: String) -> Bool {
+    private static func decodes(_ encoding: String) -> Bool {
         encoding.split(separator: ",").allSatisfy { coding in
             let coding = coding.trimmingCharacters(in: .whitespaces).lowercased()
             return decoded.contains(coding)

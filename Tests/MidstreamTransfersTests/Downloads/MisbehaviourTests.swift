@@ -1,5 +1,6 @@
 import Foundation
 import Midstream
+import MidstreamCore
 import MidstreamTesting
 import TestSupport
 import Testing
@@ -143,6 +144,26 @@ struct MisbehaviourTests {
         try await server.client().download(HTTPRequest(server.url), to: folder.target)
         #expect(folder.content == Array("hello, hello, hello".utf8))
         #expect(server.requests.map { $0.headers[.acceptEncoding] == "identity" } == [true, false])
+    }
+
+    @Test("What the system has decoded isn't gone on with, nor kept for later")
+    func decodedUnseen() async throws {
+        let server = try FileServer(Self.content)
+        let folder = try Folder()
+        func download(decoding status: HTTPStatus) async throws {
+            server.cut(50_000)
+            let client = server.client {
+                ClosureResponseInterceptor(stage: .exchange) { response in
+                    if response.status == status { response.isDecodedUnseen = true }
+                }
+            }
+            _ = try await client.download(HTTPRequest(server.url), to: folder.target)
+        }
+        #expect(await httpError { try await download(decoding: .ok) }?.code == .connectionLost)
+        #expect(folder.names.isEmpty)
+        try await download(decoding: .partialContent)
+        #expect(folder.content == Self.content)
+        #expect(server.requests.map { $0.headers[.range] } == [nil, nil, "bytes=50000-", nil])
     }
 
     @Test("A request with an encoding, or a range, of its own gets what it asks for")

@@ -1,5 +1,6 @@
 import Foundation
 import Midstream
+import MidstreamCore
 import MidstreamSigning
 import MidstreamTesting
 import TestSupport
@@ -146,6 +147,21 @@ struct ResumeBodiesTests {
                     Self.part(40_000..<100_000)(&$0)
                     $0.headers[.contentEncoding] = "gzip"
                 }) == .connectionLost)
+    }
+
+    @Test("What the system has decoded isn't gone on with")
+    func decodedUnseen() async throws {
+        for status in [.ok, .partialContent] as [HTTPStatus] {
+            server.cut(40_000)
+            let client = testClient {
+                ResumeBodies()
+                ClosureResponseInterceptor(stage: .exchange) { response in
+                    if response.status == status { response.isDecodedUnseen = true }
+                }
+            }
+            #expect(await httpError { try await client.send(HTTPRequest(server.url)) }?.code == .connectionLost)
+        }
+        #expect(ranges == [nil, nil, "bytes=40000-"])
     }
 
     @Test("VerifyDigest's digest of the whole is that of what was joined", arguments: [true, false])

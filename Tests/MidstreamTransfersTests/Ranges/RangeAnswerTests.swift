@@ -15,7 +15,7 @@ struct RangeAnswerTests {
         headers[.contentRange] = range
         headers[.etag] = eTag
         headers[.contentLength] = length
-        return RangeAnswer(status: status, headers: headers, to: question)
+        return RangeAnswer(HTTPResponse(status: status, headers: headers, request: HTTPRequest("http://h/")), to: question)
     }
 
     private func startsAgain(_ answer: RangeAnswer) -> Bool { if case .startAgain = answer { true } else { false } }

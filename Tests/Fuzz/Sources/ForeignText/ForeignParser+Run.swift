@@ -184,7 +184,8 @@ extension ForeignParser {
         for status: HTTPStatus in [200, 206, 416] {
             for start: Int64? in [nil, 5] {
                 let question = RangeAnswer.Question(start: start, total: nil, validator: validator)
-                _ = RangeAnswer(status: status, headers: headers, to: question)
+                let response = HTTPResponse(status: status, headers: headers, request: HTTPRequest("http://h/"))
+                _ = RangeAnswer(response, to: question)
             }
         }
     }
