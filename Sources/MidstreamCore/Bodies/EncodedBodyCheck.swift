@@ -4,31 +4,18 @@ internal import Interception
 ///
 /// With it a body is decoded although the request has an `Accept-Encoding` of its own.
 package final class EncodedBodyCheck: Sendable {
-    /// A transport's treatment of the body.
-    package enum Fate: Sendable {
-        /// Handed out as it comes.
-        case kept
-        /// Decoded after the check.
-        case checked
-        /// Decoded by the system, without the check.
-        case unseen
-    }
-
     private let makeCheck: @Sendable (HTTPHeaders) throws -> BodyCheck?
-    private let state = Locked(Fate.kept)
+    private let begun = Locked(false)
 
     /// - Parameter makeCheck: Gets the head as it came; returns nil for nothing to check.
     package init(_ makeCheck: @escaping @Sendable (HTTPHeaders) throws -> BodyCheck?) { self.makeCheck = makeCheck }
 
-    /// The transport's treatment, once there is a head.
-    package var fate: Fate { state.withLock { $0 } }
-
-    /// Notes that the body is decoded unseen.
-    package func noteDecoding() { state.withLock { $0 = .unseen } }
+    /// Whether the body is decoded after the check, once there is a head.
+    package var hasBegun: Bool { begun.withLock { $0 } }
 
     /// Begins the check of a body that is going to be decoded.
     package func begin(_ headers: HTTPHeaders) -> BodyCheck? {
-        state.withLock { $0 = .checked }
+        begun.withLock { $0 = true }
         do {
             return try makeCheck(headers)
         } catch {

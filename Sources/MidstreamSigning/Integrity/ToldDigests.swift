@@ -18,7 +18,7 @@ struct ToldDigests: Sendable {
     private let algorithms: [DigestAlgorithm]
 
     /// - Parameters:
-    ///   - request: As it was sent: one that asks for an encoding or for a range itself has nothing decoded.
+    ///   - request: As it was sent: one that asks for an encoding or for a range itself has nothing decoded by Midstream.
     ///   - isDecoded: Whether it is known all the same that the body has been decoded.
     init(_ response: HTTPResponse, askedBy request: HTTPRequest, isDecoded: Bool) {
         let headers = response.headers

@@ -14,9 +14,9 @@ public import MidstreamCore
 ///
 /// The first two are reckoned over encoded bytes. So requests ask for no encoding, unless they have an `Accept-Encoding` of their own, or
 /// ``init(acceptsEncodings:)`` allows them. A body that comes encoded all the same is checked and then decoded by the wire and by
-/// libcurl's transport; URLSession decodes it unseen, so that `Unencoded-Digest` alone is checked, with a note. Of a 206 `Content-Digest` is
-/// checked: the others are those of the whole, which a download of parts, and what a cache joins of them, is checked against at its end. To
-/// `HEAD`, and with 101, 204 and 304, nothing comes that could be checked.
+/// libcurl's transport; URLSession decodes it unseen, whatever was asked for, so that `Unencoded-Digest` alone is checked, with a note. Of
+/// a 206 `Content-Digest` is checked: the others are those of the whole, which a download of parts, and what a cache joins of them, is
+/// checked against at its end. To `HEAD`, and with 101, 204 and 304, nothing comes that could be checked.
 public struct VerifyDigest: HTTPInterceptor {
     private let acceptsEncodings: Bool
 
@@ -40,16 +40,16 @@ public struct VerifyDigest: HTTPInterceptor {
             let digests = ToldDigests(ofEncoded: head)
             return digests.mayCome ? try digests.beginCheck() : nil
         }
-        // What the request asks for by itself is read as it comes.
+        // What the request asks for by itself is read as it comes, where nobody decodes it unseen.
         if !acceptsEncodings, !request.headers.contains(.acceptEncoding) { asking.encodedBodyCheck = encoded }
         var response = try await next(asking)
         let status = response.status
         guard asking.method != .head, status != 101, status != .noContent, status != .notModified else { return response }
-        let digests = ToldDigests(response, askedBy: asking, isDecoded: encoded.fate != .kept)
+        let digests = ToldDigests(response, askedBy: asking, isDecoded: encoded.hasBegun || response.isDecodedUnseen)
         if status == .partialContent || status == .ok {
             for digest in digests.whole { request.representationDigests?.tell(digest) }
         }
-        for note in [digests.note, encoded.note(response.headers)] {
+        for note in [digests.note, encoded.note(response)] {
             if let note { next.position.note({ note }, about: request) }
         }
         do {
@@ -84,8 +84,8 @@ public struct VerifyDigest: HTTPInterceptor {
 }
 
 extension EncodedBodyCheck {
-    fileprivate func note(_ headers: HTTPHeaders) -> String? {
-        guard fate != .kept, let note = ToldDigests(ofEncoded: headers).note else { return nil }
-        return fate == .checked ? "\(note) before decoding" : "Content-Digest and Repr-Digest are of what the system has decoded"
+    fileprivate func note(_ response: HTTPResponse) -> String? {
+        guard hasBegun || response.isDecodedUnseen, let note = ToldDigests(ofEncoded: response.headers).note else { return nil }
+        return hasBegun ? "\(note) before decoding" : "Content-Digest and Repr-Digest are of what the system has decoded"
     }
 }

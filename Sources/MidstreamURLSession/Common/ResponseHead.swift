@@ -33,7 +33,6 @@ struct ResponseHead {
         }
         isDecoded = fields[.contentEncoding].map(Self.decodes) ?? false
         if isDecoded {
-            request.encodedBodyCheck?.noteDecoding()
             fields.remove(.contentEncoding)
             fields.remove(.contentLength)
         }
