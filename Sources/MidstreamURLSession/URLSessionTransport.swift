@@ -11,8 +11,8 @@ public import MidstreamTransport
 /// Sends requests with URLSession: the default transport of Apple's platforms, which also runs on Linux.
 ///
 /// It follows no redirects, keeps no cookies, caches nothing and stores no credentials, whatever the configuration says; user
-/// and password in a URL are left out. Encoded bodies (gzip, deflate, br; on Linux zstd too) arrive decoded, and
-/// `Content-Encoding` and `Content-Length` are then taken out of the head. When the reader of a streamed
+/// and password in a URL are left out. Encoded bodies (gzip, deflate, br; zstd on Linux and on Apple's systems from 26.3 on)
+/// arrive decoded, and `Content-Encoding` and `Content-Length` are then taken out of the head. When the reader of a streamed
 /// response is behind, its task is suspended on Apple's platforms, after which the session may still deliver some; on Linux the rest
 /// waits in a file. Proxies, the oldest TLS version above 1.2 and the number of connections for each
 /// host (six, when nothing else is said) are the configuration's.

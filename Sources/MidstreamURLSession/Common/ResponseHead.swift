@@ -54,11 +54,12 @@ struct ResponseHead {
         }
     }
 
-    #if canImport(FoundationNetworking)
-        private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd"]
-    #else
-        private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br"]
-    #endif
+    private static let decoded: Set<String> = {
+        var codings: Set<String> = ["gzip", "x-gzip", "deflate", "br"]
+        // On Linux in any case.
+        if #available(macOS 26.3, iOS 26.3, tvOS 26.3, watchOS 26.3, visionOS 26.3, *) { codings.insert("zstd") }
+        return codings
+    }()
 }
 
 /// `Set-Cookie` values that were joined by commas, which no other field suffers from, because dates have a comma as well.
