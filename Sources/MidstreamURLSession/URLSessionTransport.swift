@@ -33,6 +33,8 @@ public import MidstreamTransport
 /// - A client certificate has to be PKCS #12. Authorities of one's own don't lift what App Transport Security demands.
 /// - A response that is `text/plain`, or says no media type, comes when 512 bytes of its body are there, or all of it.
 /// - `POST` without `Content-Type` is sent as `application/x-www-form-urlencoded`.
+/// - `multipart/x-mixed-replace`, a camera's stream, fails with ``HTTPError/Code/unsupported`` at its second part: the system leaves out
+///   the boundaries.
 /// - A suspended task is a request to the session, not a promise: what it delivers all the same waits in memory, and past a limit
 ///   the response fails with ``HTTPError/Code/bodyTooLarge``.
 /// - A background configuration can't be used: requests fail with ``HTTPError/Code/unsupported``.

@@ -133,6 +133,22 @@ import Testing
         #expect(response.isDecodedUnseen && buffered.isDecodedUnseen)
     }
 
+    @Test func partsWithHeadsOfTheirOwnArentJoined() async throws {
+        let request = HTTPRequest("http://127.0.0.1/")
+        let limits = BodyLimits(memory: 1 << 10, spool: 1 << 10)
+        let exchange = Exchange(request, .streamed, try OutgoingRequest(request), limits: limits)
+        let head = try #require(
+            HTTPURLResponse(
+                url: request.url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": "image/jpeg"]))
+        for byte in [1, 2] as [UInt8] {
+            exchange.receive(head: head)
+            exchange.receive(Data([byte]))
+        }
+        exchange.complete(nil, head: nil)
+        let response = try await exchange.response { _ in }
+        #expect(await failure { try await response.body.collect() }?.code == .unsupported)
+    }
+
     @Test func aBodyPastTheLimitIsRefused() async throws {
         let announced = try RawServer.answering(
             "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\n")

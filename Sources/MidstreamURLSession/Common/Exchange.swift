@@ -19,6 +19,8 @@ struct BodyLimits: Sendable {
 final class Exchange: Sendable {
     private struct State {
         var head: HTTPURLResponse?
+        /// Whether something of the body has come.
+        var hasBody = false
         var buffer: ResponseBuffer
         /// Only woken: it takes what there is from here.
         var reader: Suspension<Void>?
@@ -198,10 +200,16 @@ extension Exchange {
     func receive(head: URLResponse) {
         guard let head = head as? HTTPURLResponse, head.statusCode >= 200 else { return }
         let now = ContinuousClock.now
-        state.withLock { state in
-            guard state.end == nil, state.head == nil else { return }
+        let isOfPart = state.withLock { state in
+            guard state.end == nil, state.head == nil else { return state.hasBody }
             state.head = head
             if state.metrics.firstByte == nil { state.metrics.firstByte = start.duration(to: now) }
+            return false
+        }
+        // On Linux a proxy's may come first, but without a body.
+        if isOfPart {
+            let message = "URLSession takes multipart/x-mixed-replace apart, and leaves out the boundaries."
+            giveUp(HTTPError(.unsupported, message, request: request, phase: .answered))
         }
         if delivery == .streamed { arrival.resume() }
         if case .buffered(let limit) = delivery, ResponseHead(head, for: request).bodyLength ?? 0 > limit {
@@ -216,6 +224,7 @@ extension Exchange {
         var failure: HTTPError?
         let reader = state.withLock { state -> Suspension<Void>? in
             guard state.end == nil else { return nil }
+            state.hasBody = true
             defer { state.reader = nil }
             if case .buffered(let limit) = delivery {
                 if state.buffer.byteCount + chunk.count <= limit {
