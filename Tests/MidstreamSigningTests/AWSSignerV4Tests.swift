@@ -42,6 +42,18 @@ import Testing
         #expect(other.headers["X-Amz-Security-Token"] == (isInHeaders ? "NEW" : nil))
     }
 
+    /// Google's storage, and proxies that compress, change it on the way.
+    @Test(arguments: [AWSSignerV4.Placement.headers, .query(expires: .seconds(60))])
+    func acceptEncodingIsSentUnsigned(placement: AWSSignerV4.Placement) async throws {
+        var plain = HTTPRequest("https://storage.googleapis.com/bucket/a")
+        var asking = plain
+        asking.headers[.acceptEncoding] = "identity"
+        try await signer(placement).sign(&plain)
+        try await signer(placement).sign(&asking)
+        #expect(asking.headers[.authorization] == plain.headers[.authorization] && asking.urlText == plain.urlText)
+        #expect(asking.headers[.acceptEncoding] == "identity")
+    }
+
     @Test func everyBodyThatCanBeReadTwiceIsHashed() async throws {
         let file = temporaryPath("signed-\(UUID().uuidString)")
         try Data("0123456789".utf8).write(to: file)

@@ -52,7 +52,8 @@ def case(rng, number):
     headers = []
     for _ in range(rng.randint(0, 3)):
         headers.append((f"X-Custom-{rng.randint(1, 3)}", " ".join(rng.choice(["a", "b  c", "d\te", "ü"]) for _ in range(rng.randint(1, 3)))))
-    for name, value in [("Content-Type", "application/json"), ("User-Agent", "x"), ("Accept-Encoding", "gzip"), ("Range", "bytes=0-9"),
+    # No Accept-Encoding: botocore's session adds it behind the signature, which would cover it here.
+    for name, value in [("Content-Type", "application/json"), ("User-Agent", "x"), ("Range", "bytes=0-9"),
                         ("x-amz-acl", "private"), ("Connection", "close")]:
         if rng.random() < 0.2:
             headers.append((name, value))

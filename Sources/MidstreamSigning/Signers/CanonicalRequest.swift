@@ -99,8 +99,9 @@ struct CanonicalRequest {
 
     /// What proxies and transports change or add.
     private static let unsignedFields: Set<String> = [
-        "authorization", "baggage", "connection", "expect", "keep-alive", "proxy-authenticate", "proxy-authorization", "te",
-        "traceparent", "tracestate", "trailer", "transfer-encoding", "upgrade", "user-agent", "x-amzn-trace-id",
+        "accept-encoding", "authorization", "baggage", "connection", "expect", "keep-alive", "proxy-authenticate",
+        "proxy-authorization", "te", "traceparent", "tracestate", "trailer", "transfer-encoding", "upgrade", "user-agent",
+        "x-amzn-trace-id",
     ]
 }
 
