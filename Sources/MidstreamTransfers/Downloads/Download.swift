@@ -54,7 +54,8 @@ final class Download: Sendable {
             try part.complete(isSynchronized: options.isSynchronized)
             return response
         } catch {
-            leave()
+            // Going on with what has another digest would end in the same.
+            if (error as? HTTPError)?.code == .digestMismatch { part.discard() } else { leave() }
             throw error
         }
     }
@@ -309,14 +310,7 @@ final class Download: Sendable {
         for (expected, told) in source.told.all.map({ ($0, "the server") })
             + [options.digest].compactMap({ $0 }).map({ ($0, "who asked for it") })
         {
-            let actual = try part.digest(expected.algorithm, upTo: total)
-            do {
-                try expected.check(actual, toldBy: told)
-            } catch {
-                // Going on with it would end in the same.
-                try? startAgain()
-                throw error
-            }
+            try expected.check(part.digest(expected.algorithm, upTo: total), toldBy: told)
         }
     }
 
