@@ -134,7 +134,8 @@ final class Download: Sendable {
     /// Asks once, and takes what comes; nil when something is still missing then.
     private func fetchMore() async throws -> HTTPResponse? {
         let (done, total, validator, takesEncodings) = state.withLock { ($0.done, $0.total, $0.validator, $0.takesEncodings) }
-        let gap = done.count > 0 ? done.gaps(upTo: total ?? .max).first ?? (done.end..<Int64.max) : nil
+        // Where nothing is missing, the last byte once more: with it comes what proves the version, and the digest.
+        let gap = done.count > 0 ? done.gaps(upTo: total ?? .max).first ?? (done.end - 1..<Int64.max) : nil
         let told = RepresentationDigests()
         var response = try await source.ask(
             gap, of: total, validator, isPlain: source.isResumable && !takesEncodings, telling: told)
@@ -158,7 +159,8 @@ final class Download: Sendable {
             response.body.close()
             throw error
         }
-        guard isComplete else { return nil }
+        // A 416 proves no version and tells no digest: the last byte does.
+        guard isComplete, response.status != .rangeNotSatisfiable else { return nil }
         if state.withLock({ $0.takesEncodings }) { options.meter?.settle(wireBytes: response.metrics?.bytesReceived) }
         // Without its body it doesn't know them any more.
         (response.trailers, response.metrics) = (response.trailers, response.metrics)
@@ -167,12 +169,8 @@ final class Download: Sendable {
         return response
     }
 
-    /// Makes the head of the last part, or of the answer that nothing is missing, that of the whole.
+    /// Makes the head of the last part that of the whole.
     private func describeWhole(_ response: inout HTTPResponse) {
-        if response.status == .rangeNotSatisfiable {
-            // Its fields describe its own body.
-            response.headers.removeAll { $0.rawValue.lowercased().hasPrefix("content-") }
-        }
         response.status = .ok
         response.headers.remove(.contentRange)
         response.headers.remove("Content-Digest")

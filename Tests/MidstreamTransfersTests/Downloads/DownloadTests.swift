@@ -24,6 +24,12 @@ struct DownloadTests {
         try await (client ?? server.client()).download(HTTPRequest(server.url), to: folder.target, options: options)
     }
 
+    private func breakOff(isLengthTold: Bool = true) async {
+        if !isLengthTold { server.next({ $0.headers[.transferEncoding] = "chunked" }) }
+        server.cut(70_000)
+        _ = await httpError { try await download(.init(resumes: 0)) }
+    }
+
     private var ranges: [String?] { server.requests.map { $0.headers[.range] } }
 
     @Test("A whole file takes one request, and leaves nothing else")
@@ -146,40 +152,46 @@ struct DownloadTests {
 
     @Test("… but not of another URL, nor with what has been changed by others")
     func unusable() async throws {
-        func breakOff() async throws {
-            server.cut(70_000)
-            _ = await httpError { try await download(.init(resumes: 0)) }
-        }
-        try await breakOff()
+        await breakOff()
         try await server.client().download(HTTPRequest(server.url + "?other"), to: folder.target)
-        try await breakOff()
+        await breakOff()
         try Data("{}".utf8).write(to: folder.record)
         try await download()
-        try await breakOff()
+        await breakOff()
         try FileManager.default.removeItem(at: folder.record)
         try await download()
-        try await breakOff()
+        await breakOff()
         try FileManager.default.removeItem(at: folder.record)
         try #require(mkfifo(folder.record.path, 0o600) == 0)
         try await download()
-        try await breakOff()
+        await breakOff()
         try Data().write(to: folder.part)
         try await download()
-        try await breakOff()
+        await breakOff()
         try Data(count: 200_001).write(to: folder.part)
         try await download()
         #expect(ranges.allSatisfy { $0 == nil })
         #expect(folder.content == Self.content)
     }
 
-    @Test("What was complete but for its name isn't loaded again")
-    func complete() async throws {
-        server.cut(70_000)
-        _ = await httpError { try await download(.init(resumes: 0)) }
+    @Test("What was complete but for its name isn't loaded again", arguments: [true, false])
+    func complete(isLengthTold: Bool) async throws {
+        await breakOff(isLengthTold: isLengthTold)
         try Data(Self.content).write(to: folder.part)
         let response = try await download()
         #expect(response.status == .ok && response.headers[.contentLength] == "200000")
         #expect(folder.content == Self.content && folder.names == ["target.bin"])
+        #expect(ranges == (isLengthTold ? [nil, "bytes=199999-"] : [nil, "bytes=200000-", "bytes=199999-"]))
+    }
+
+    @Test("… but is checked, if the server tells its digest", arguments: [true, false])
+    func completeAndWrong(isLengthTold: Bool) async throws {
+        let digest = try DigestAlgorithm.sha256.field(DigestAlgorithm.sha256.digest(of: Self.content))
+        server.change { $0.headers["Repr-Digest"] = digest }
+        await breakOff(isLengthTold: isLengthTold)
+        try Data(Self.content.reversed()).write(to: folder.part)
+        #expect(await httpError { try await download(by: server.client { VerifyDigest() }) }?.code == .digestMismatch)
+        #expect(folder.names.isEmpty)
     }
 
     @Test("A secret of the URL isn't kept, nor does another one make a difference")
