@@ -79,7 +79,9 @@ final class Download: Sendable {
     /// Keeps what a later download can use, and nothing else.
     private func leave() {
         let isUseful = state.withLock { $0.validator != nil && $0.done.count > 0 }
-        guard isUseful, (try? record()) != nil else { return part.discard() }
+        guard isUseful else { return part.discard() }
+        // Where the disk is full, the one that was written before is still right.
+        try? record()
     }
 
     private func record() throws { try part.write(present()) }

@@ -83,6 +83,29 @@ struct PartFileTests {
         #expect(server.requests.count == 2 && folder.content == Self.content)
     }
 
+    @Test("What came stays, although its record can't be written again, as on a disk that is full")
+    func unwritableRecord() async throws {
+        let folder = folder
+        let obstacle = folder.record.appendingPathExtension("new")
+        let client = server.client {
+            ClosureResponseInterceptor { response in
+                response.body = response.body.mapChunks { chunk in
+                    try? FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+                    return chunk
+                }
+            }
+        }
+        server.cut(70_000)
+        let error = await httpError {
+            try await client.download(HTTPRequest(server.url), to: folder.target, options: .init(resumes: 0))
+        }
+        #expect(error?.code == .connectionLost)
+        try FileManager.default.removeItem(at: obstacle)
+        try await download(to: folder.target)
+        #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=70000-"])
+        #expect(folder.content == Self.content && folder.names == ["target.bin"])
+    }
+
     @Test("Records that are written at once don't get into each other's way")
     func records() async throws {
         let part = try PartFile(replacing: folder.target)
