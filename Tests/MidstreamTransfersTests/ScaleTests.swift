@@ -14,6 +14,7 @@ struct ScaleTests {
     /// Of how many blocks of 64 KiB an upload is.
     private static let blocks = environment["MIDSTREAM_UPLOAD_BLOCKS"].flatMap { Int($0) }
     private static let smallFolder = environment["MIDSTREAM_SMALL_FOLDER"]
+    private static let boundlessFolder = environment["MIDSTREAM_BOUNDLESS_FOLDER"]
 
     @Test(
         "A connection that is cut fifty times costs no more than a tenth", .enabled(if: blocks != nil), arguments: [false, true])
@@ -56,5 +57,14 @@ struct ScaleTests {
         }
         #expect(try Data(contentsOf: target) == Data("old".utf8))
         #expect((server.requests.last?.headers[.range] != nil) == !isLengthKnown)
+    }
+
+    @Test("A file system that tells no size takes what is announced", .enabled(if: boundlessFolder != nil))
+    func boundlessDisk() async throws {
+        let target = URL(fileURLWithPath: try #require(Self.boundlessFolder)).appendingPathComponent("target.bin")
+        let content = FileServer.content(100_000)
+        let server = try FileServer(content)
+        try await server.client().download(HTTPRequest(server.url), to: target)
+        #expect(try Data(contentsOf: target) == Data(content))
     }
 }

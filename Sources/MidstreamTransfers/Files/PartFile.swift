@@ -73,7 +73,8 @@ final class PartFile: Sendable {
     func checkRoom(for total: Int64) throws {
         #if os(Linux)
             var disk = statvfs()
-            guard fstatvfs(descriptor, &disk) == 0, let status = Self.status(of: descriptor) else { return }
+            // One without blocks tells no size, as of a file system in memory that has no limit.
+            guard fstatvfs(descriptor, &disk) == 0, disk.f_blocks > 0, let status = Self.status(of: descriptor) else { return }
             // What has been written takes its room already.
             let missing = total - min(total, Int64(status.st_blocks) * 512)
             let (free, isMore) = UInt64(disk.f_bavail).multipliedReportingOverflow(by: UInt64(disk.f_frsize))
