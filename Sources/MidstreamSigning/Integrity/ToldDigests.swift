@@ -24,7 +24,7 @@ struct ToldDigests: Sendable {
         let headers = response.headers
         let isPart = response.status == .partialContent
         let isRaw = !isDecoded && (isPart || request.headers.contains(.acceptEncoding) || request.headers.contains(.range))
-        let isEncoded = headers[.contentEncoding].map { !$0.equalsIgnoringASCIICase("identity") } ?? false
+        let isEncoded = headers.members(of: .contentEncoding).contains { !$0.equalsIgnoringASCIICase("identity") }
         var fields: [HTTPHeaders.Name] = []
         if isRaw { fields.append(.contentDigest) }
         if isRaw, !isPart { fields.append(.reprDigest) }

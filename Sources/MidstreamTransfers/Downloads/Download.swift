@@ -315,7 +315,7 @@ final class Download: Sendable {
     }
 
     private func isEncoded(_ response: HTTPResponse) -> Bool {
-        guard source.isResumable, source.choosesEncoding, let coding = response.headers[.contentEncoding] else { return false }
-        return !coding.equalsIgnoringASCIICase("identity")
+        guard source.isResumable, source.choosesEncoding else { return false }
+        return response.headers.members(of: .contentEncoding).contains { !$0.equalsIgnoringASCIICase("identity") }
     }
 }

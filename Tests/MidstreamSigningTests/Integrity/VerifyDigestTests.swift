@@ -57,6 +57,8 @@ import Testing
         #expect(try await codes(answer([name: Self.field(.sha512)])) == [nil])
         #expect(try await codes(answer([name: Self.wrong])) == [.digestMismatch])
         #expect(try await codes(answer([name: Self.field(.sha512, of: [1])])) == [.digestMismatch])
+        // A list without members names no encoding.
+        #expect(try await codes(answer([name: Self.wrong, "Content-Encoding": ""])) == [.digestMismatch])
         #expect(try await codes(answer([name: Self.field()], body: [])) == [.digestMismatch])
         #expect(try await codes(answer([name: Self.field(of: [])], body: [])) == [nil])
     }

@@ -166,6 +166,17 @@ struct MisbehaviourTests {
         #expect(server.requests.map { $0.headers[.range] } == [nil, nil, "bytes=50000-", nil])
     }
 
+    @Test("A list of encodings that has none is no encoding, as S3 has sent it", arguments: ["", "identity", ", Identity"])
+    func noEncoding(field: String) async throws {
+        let server = try FileServer(Self.content)
+        let folder = try Folder()
+        server.change { $0.headers[.contentEncoding] = field }
+        server.cut(70_000)
+        try await server.client().download(HTTPRequest(server.url), to: folder.target)
+        #expect(folder.content == Self.content)
+        #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=70000-"])
+    }
+
     @Test("A request with an encoding, or a range, of its own gets what it asks for")
     func ownFields() async throws {
         let server = try FileServer(Self.content)
