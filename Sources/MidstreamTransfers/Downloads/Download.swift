@@ -211,6 +211,7 @@ final class Download: Sendable {
                 state.total = total
                 state.hasBegun = true
             }
+            options.meter?.expect(total)
             if let total { try part.checkRoom(for: total) }
             source.record(.transferResumption(offset: range.lowerBound, total: total, proof: "If-Range matched"))
             try await receive(response, range, isOpen: false)

@@ -8,6 +8,14 @@ import Testing
 
 @Suite("How far a transfer has come", .leavesNothing, .timeLimit(.minutes(10)))
 struct TransferMeterTests {
+    private func lastUpdate(of meter: TransferMeter) -> Task<TransferProgress?, Never> {
+        Task {
+            var last: TransferProgress?
+            for await update in meter { last = update }
+            return last
+        }
+    }
+
     @Test("No more than so many updates a second, and the last")
     func pace() async {
         let clock = TestClock()
@@ -100,6 +108,19 @@ struct TransferMeterTests {
         #expect(resumed.last?.wireBytes == 60_000 && again.last?.wireBytes == 100_000)
     }
 
+    @Test("A download tells the total once a part of it does")
+    func lateTotal() async throws {
+        let server = try FileServer(FileServer.content(100_000))
+        let folder = try Folder()
+        server.cut(40_000)
+        server.next({ $0.headers[.transferEncoding] = "chunked" })
+        let meter = TransferMeter(perSecond: 1e6)
+        let reader = lastUpdate(of: meter)
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(meter: meter))
+        let last = await reader.value
+        #expect(last?.bytes == 100_000 && last?.total == 100_000)
+    }
+
     @Test("A transfer that never begins has an end", arguments: [true, false])
     func neverBegun(isAnswered: Bool) async throws {
         let folder = try Folder()
@@ -123,11 +144,7 @@ struct TransferMeterTests {
     func upload() async throws {
         let server = try UploadServer(.init(cuts: [40_000]))
         let meter = TransferMeter(perSecond: 1e6)
-        let reader = Task {
-            var last: TransferProgress?
-            for await update in meter { last = update }
-            return last
-        }
+        let reader = lastUpdate(of: meter)
         try await testClient().upload(.bytes(FileServer.content(100_000)), to: server.url, meter: meter)
         let last = await reader.value
         #expect(last?.bytes == 100_000 && last?.total == 100_000 && last?.resumedFrom == 40_000)
