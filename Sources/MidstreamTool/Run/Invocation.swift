@@ -8,6 +8,8 @@ import MidstreamWebSocket
 struct Invocation {
     private let arguments: Arguments
     private let retries: Int
+    /// How often in a row an upload goes on, whose first request the client doesn't retry.
+    private var resumes: Int { max(retries, 5) }
     /// When the last attempt began.
     private let attempted = Locked(ContinuousClock.now)
     private let summary = SummaryObserver()
@@ -57,7 +59,8 @@ struct Invocation {
         if arguments.isSocket { return try await client.webSocket(request).explain() }
         guard let upload = arguments.upload else { return try await client.explain(request) }
         return try await client.explain(
-            client.uploading(.file(URL(fileURLWithPath: upload)), by: request, protocol: arguments.uploadProtocol))
+            client.uploading(
+                .file(URL(fileURLWithPath: upload)), by: request, protocol: arguments.uploadProtocol, resumes: resumes))
     }
 
     private func request() -> HTTPRequest {
@@ -191,7 +194,8 @@ struct Invocation {
         let response = try await buffered(
             ProgressBar.showing(arguments.isSilent) { meter in
                 try await client.upload(
-                    .file(URL(fileURLWithPath: path)), by: request, protocol: arguments.uploadProtocol, meter: meter)
+                    .file(URL(fileURLWithPath: path)), by: request, protocol: arguments.uploadProtocol, resumes: resumes,
+                    meter: meter)
             })
         try await answer.show(response)
         if arguments.showsTrace { Terminal.printError("\(response.trace)") }

@@ -37,9 +37,10 @@ extension HTTPClient {
     /// ``UploadProtocol/tus`` the request has no body, and all bytes are sent so. A server without support gets an ordinary request.
     ///
     /// Requests follow each other, and each passes the whole pipeline further in. What the server limits (`Upload-Limit`) is kept to: the
-    /// size of all, of a part, and how long the upload may be found. A failure that may pass, such as a connection that breaks, a 409,
-    /// and statuses from 500 on, is followed by another request, with a wait that grows; any other status is final. Where the upload can't
-    /// be found the request itself is sent again, as long as the server can't have had all of it or the request may be sent twice.
+    /// size of all, of a part, and how long the upload may be found. A failure that may pass, such as a connection that breaks, 408, 409,
+    /// 423, 429, and statuses from 500 on, is followed by another request, with a wait that grows; any other status is final. Where the
+    /// upload can't be found the request itself is sent again, as long as the server can't have had all of it or the request may be sent
+    /// twice. The client's retries aren't used for a first request that brings bytes, since each would send them again.
     ///
     /// - Parameters:
     ///   - content: What is uploaded. The request's own body isn't sent.
