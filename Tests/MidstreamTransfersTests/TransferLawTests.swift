@@ -25,6 +25,12 @@ struct TransferLawTests {
         }
     }
 
+    @Test func countedUploads() async throws {
+        var request = HTTPRequest("http://laws.test/")
+        request.uploadObserver = { HTTPBody.Observer { _ in } }
+        try await assertInterceptorLaws(request: request) { UploadCounter() }
+    }
+
     @Test func bodiesInMemory() async throws {
         try await assertInterceptorLaws { ResumeBodies() }
     }

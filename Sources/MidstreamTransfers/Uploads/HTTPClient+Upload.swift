@@ -72,6 +72,7 @@ extension HTTPClient {
         request.body = .empty
         request.interceptors.append(
             UploadInterceptor(content: content, protocol: `protocol`, resumes: resumes, partSize: partSize, meter: meter))
+        request.interceptors.append(UploadCounter())
         return request
     }
 }

@@ -86,7 +86,7 @@ struct Upload {
         furthest = 0
         let (first, part) = settings.creation(by: request, of: length)
         var creation = first
-        creation.body = counted(part)
+        put(part, into: &creation)
         // The upload's URL comes before it is complete.
         let given = request.onInterim
         let (told, stopwatch, base) = (told, stopwatch, request.urlText)
@@ -133,7 +133,7 @@ struct Upload {
         let end = length - start <= limit ? length : start + limit
         var addition = follower(.patch, url)
         settings.protocol.prepareAppending(&addition.headers, offset: start, isLast: end == length)
-        addition.body = counted(start..<end)
+        put(start..<end, into: &addition)
         let (response, error) = try await send(addition)
         guard response.status.isSuccess else { return try failure(response, error) }
         Self.note(response.headers, from: nil, for: request.urlText, in: told, at: stopwatch.elapsed)
@@ -185,9 +185,11 @@ struct Upload {
         return (answer, nil)
     }
 
-    private func counted(_ range: Range<Int64>) -> HTTPBody {
+    /// Gives a request some of the content.
+    private func put(_ range: Range<Int64>, into request: inout HTTPRequest) {
         let (told, meter) = (told, settings.meter)
-        return settings.content.body(range).observed {
+        request.body = settings.content.body(range)
+        request.uploadObserver = {
             let position = Locked(range.lowerBound)
             return HTTPBody.Observer { chunk in
                 let end = position.withLock { position in

@@ -1,5 +1,6 @@
 import Foundation
 import Midstream
+import MidstreamSigning
 import MidstreamTesting
 import TestSupport
 import Testing
@@ -149,5 +150,16 @@ struct TransferMeterTests {
         let last = await reader.value
         #expect(last?.bytes == 100_000 && last?.total == 100_000 && last?.resumedFrom == 40_000)
         #expect((last?.wireBytes ?? 0) >= 100_000)
+    }
+
+    @Test("What is only read for its digest hasn't been sent")
+    func digestedUpload() async throws {
+        let server = try UploadServer()
+        let meter = TransferMeter(perSecond: 1e6)
+        let reader = lastUpdate(of: meter)
+        let client = testClient { SendDigest() }
+        try await client.upload(.bytes(FileServer.content(100_000)), to: server.url, meter: meter)
+        let last = await reader.value
+        #expect(last?.bytes == 100_000 && last?.wireBytes == 100_000)
     }
 }
