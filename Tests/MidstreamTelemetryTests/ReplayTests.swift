@@ -119,6 +119,17 @@ struct ReplayTests {
         #expect(await httpError { try await sequence.send(HTTPRequest("http://h/b")) }?.code == .notRecorded)
     }
 
+    @Test("is found by JSON whose fields come in another order, as an encoder of another process writes them")
+    func orderOfFields() async throws {
+        let request = { (json: String) in HTTPRequest(.post, "http://h/", body: .json(text: json)) }
+        let recorded = try await exchanges([request(#"{"a":1,"password":"x","b":{"c":2,"d":[3,4]}}"#)])
+        let client = testClient(
+            transport: ReplayTransport(HARArchive(recorded), matching: [.method, .url, .body]))
+        #expect(try await client.send(request(#"{"b":{"d":[3,4],"c":2},"password":"y","a":1}"#)).status == .ok)
+        let other = request(#"{"a":1,"password":"x","b":{"c":2,"d":[4,3]}}"#)
+        #expect(await httpError { try await client.send(other) }?.code == .notRecorded)
+    }
+
     @Test("and wasn't asked for with that body goes elsewhere with all of it, also if it can be read only once")
     func missesWithBodies() async throws {
         let stub = StubTransport { request in

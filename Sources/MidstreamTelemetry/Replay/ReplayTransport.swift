@@ -185,7 +185,7 @@ private struct ReplayKey: Sendable, Equatable {
     init(method: String, url: String, body: String?, _ parts: Set<ReplayTransport.Part>) {
         self.method = parts.contains(.method) ? method : nil
         self.url = parts.contains(.url) ? url : nil
-        self.body = parts.contains(.body) ? body : nil
+        self.body = parts.contains(.body) ? body.map(Self.ordered) : nil
     }
 
     init(_ request: HAREntry.Request, _ parts: Set<ReplayTransport.Part>, _ redaction: Redaction) {
@@ -194,6 +194,14 @@ private struct ReplayKey: Sendable, Equatable {
         let text = data?.encoding == "base64" ? data?.text : redaction.text(bytes, contentType: data?.mimeType)
         self.init(
             method: request.method, url: redaction.url(request.url), body: text ?? Data(bytes).base64EncodedString(), parts)
+    }
+
+    /// The text, of JSON with all fields in one order: that of an encoder may be another in each process.
+    private static func ordered(_ text: String) -> String {
+        guard let value = try? JSONSerialization.jsonObject(with: Data(text.utf8)),
+            let data = try? JSONSerialization.data(withJSONObject: value, options: .sortedKeys)
+        else { return text }
+        return String(decoding: data, as: UTF8.self)
     }
 
     func differences(from other: ReplayKey) -> [String] {
