@@ -175,6 +175,20 @@ struct ReplayTests {
         }
     }
 
+    @Test(
+        "is retried as it was, since what failed had come as far", arguments: [ReplayTransport.Order.byRequest, .sequence])
+    func phases(order: ReplayTransport.Order) async throws {
+        let kept = KeptExchanges()
+        let request = HTTPRequest(.post, "http://h/orders")
+        let stub = StubTransport(sequence: [.fail(HTTPError(.connection, phase: .notSent)), .respond(.created)])
+        let client = testClient(configuration: .init(maxRetries: 1, random: { 0 }, observers: [kept]), transport: stub)
+        #expect(try await client.send(request).status == .created)
+        let archive = try HARArchive(HARArchive(kept.all).encoded())
+        let replay = testClient(
+            configuration: .init(maxRetries: 1, random: { 0 }), transport: ReplayTransport(archive, order: order))
+        #expect(try await replay.send(request).status == .created)
+    }
+
     @Test("by a transport that records can be saved and played")
     func recordingTransport() async throws {
         let recording = RecordingTransport(server())

@@ -98,6 +98,7 @@ struct ExchangeObservation: Sendable {
 extension ExchangeRecord.Outcome {
     mutating func fail(_ failure: any Error) {
         error = failure.kind
+        phase = (failure as? HTTPError)?.phase
         self.failure = TraceRecorder.text(of: failure)
     }
 }

@@ -77,6 +77,8 @@ public final class ExchangeRecord: Sendable {
     public var metrics: TransportMetrics? { outcome.metrics }
     /// The kind of failure: an ``HTTPError/Code``, `cancelled`, or the type of another error; nil when a response came.
     public var error: String? { outcome.error }
+    /// How far the request had come when it failed; nil where that isn't known.
+    package var phase: HTTPError.Phase? { outcome.phase }
     /// The failure in words, without secrets.
     public var failure: String? { failure(by: redaction) }
     /// Whether the response's body is streamed and hasn't ended.
@@ -134,6 +136,7 @@ public final class ExchangeRecord: Sendable {
         var responseBody: Body?
         var metrics: TransportMetrics?
         var error: String?
+        var phase: HTTPError.Phase?
         var failure: String?
         var isBodyArriving = false
     }

@@ -17,8 +17,9 @@ extension HAREntry {
         serverIPAddress = exchange.metrics?.remoteAddress
         _midstream = Own(
             call: exchange.call.description, number: exchange.number, attempt: exchange.attempt, cause: exchange.cause,
-            events: events.isEmpty ? nil : events, error: exchange.error, isOpen: exchange.isBodyArriving ? true : nil,
-            isCut: isCut(exchange) ? true : nil, isRequestCut: isRequestCut(exchange) ? true : nil)
+            events: events.isEmpty ? nil : events, error: exchange.error, phase: exchange.phase?.rawValue,
+            isOpen: exchange.isBodyArriving ? true : nil, isCut: isCut(exchange) ? true : nil,
+            isRequestCut: isRequestCut(exchange) ? true : nil)
     }
 
     /// A call that a cache answered; nil for any other.

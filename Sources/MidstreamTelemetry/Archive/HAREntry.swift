@@ -103,6 +103,8 @@ struct HAREntry: Codable, Sendable {
         var events: [Event]?
         /// The ``HTTPError/Code``.
         var error: String?
+        /// The ``HTTPError/Phase`` of the error.
+        var phase: String?
         /// Whether the body hadn't ended.
         var isOpen: Bool?
         /// Whether less than the whole body of the response was kept.

@@ -10,8 +10,8 @@ public import MidstreamCore
 ///
 /// Values that were withheld match any; so do, in requests and archives with secrets, the values that a redaction would withhold. Of equal
 /// requests each gets the next recorded answer, and the last one again when there are no more. An exchange that failed fails again, with the
-/// same ``HTTPError/Code``, and a body that broke off breaks off there again. Copies share what has been played; any number of tasks may send
-/// at once. Answers come at once, not in the time that they took.
+/// same ``HTTPError/Code`` and ``HTTPError/Phase``, and a body that broke off breaks off there again. Copies share what has been played; any
+/// number of tasks may send at once. Answers come at once, not in the time that they took.
 public struct ReplayTransport: HTTPTransport {
     /// What of a request has to be as recorded.
     public enum Part: Sendable, Hashable {
@@ -214,7 +214,7 @@ extension HAREntry {
     fileprivate func response(to request: HTTPRequest) throws -> HTTPResponse {
         // With an error that came before anything of the body, there is no response to begin with.
         guard 100...999 ~= response.status, _midstream?.error == nil || response.content.text != nil else {
-            throw failure(of: request, "connection", phase: nil)
+            throw failure(of: request, "connection", phase: _midstream?.phase.flatMap(HTTPError.Phase.init(rawValue:)))
         }
         var headers = HTTPHeaders()
         // The body is recorded as it was read, decoded and whole. Where there can be none they tell of what a GET would get.
