@@ -175,6 +175,39 @@ struct ReplayTests {
         }
     }
 
+    @Test("with a body that an archive doesn't hold is found by that body, and in the archive by any")
+    func bodiesThatAreNotKept() async throws {
+        let stub = StubTransport(status: .ok)
+        let replay = ReplayTransport(HARArchive([]), matching: [.method, .url, .body], miss: .record(stub))
+        let client = testClient(transport: replay)
+        let requests = ([[0, 255], [1, 254], [0, 255]] as [[UInt8]]).map { HTTPRequest(.post, "http://h/", body: .bytes($0)) }
+        for request in requests { #expect(try await client.send(request).status == .ok) }
+        #expect(stub.requests.count == 2)
+        let archive = try HARArchive(replay.archive.encoded())
+        let again = testClient(transport: ReplayTransport(archive, matching: [.method, .url, .body]))
+        for request in requests { #expect(try await again.send(request).status == .ok) }
+    }
+
+    @Test(
+        "for a body that an archive doesn't hold is played for one that it holds only where there is no other",
+        arguments: [("", #","_midstream":{"isRequestCut":true}"#), (#","bodySize":1"#, "")])
+    func bodiesThatAreKept(size: String, mark: String) async throws {
+        let cut =
+            #"{"request":{"method":"POST","url":"http://h/"\#(size)},"#
+            + #""response":{"content":{"text":"A"},"status":200}\#(mark)}"#
+        let kept =
+            #"{"request":{"method":"POST","url":"http://h/","postData":{"mimeType":"text/plain","text":"b"}},"#
+            + #""response":{"content":{"text":"B"},"status":200}}"#
+        for entries in [[cut, kept], [kept, cut]] {
+            let archive = try HARArchive(Data(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#.utf8))
+            let client = testClient(transport: ReplayTransport(archive, matching: [.method, .url, .body]))
+            for body in ["b", "b", "a", "a"] {
+                let request = HTTPRequest(.post, "http://h/", headers: [.contentType: "text/plain"], body: .text(body))
+                #expect(try await client.send(request).body.text == body.uppercased())
+            }
+        }
+    }
+
     @Test(
         "is retried as it was, since what failed had come as far", arguments: [ReplayTransport.Order.byRequest, .sequence])
     func phases(order: ReplayTransport.Order) async throws {

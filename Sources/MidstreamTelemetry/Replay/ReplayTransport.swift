@@ -71,7 +71,7 @@ public struct ReplayTransport: HTTPTransport {
         self.redaction = redaction
         // What a cache answered has no body here, and isn't asked of a transport.
         let exchanges = archive.entries.filter { $0._fromCache == nil || $0.response.content.text != nil }
-        let recorded = exchanges.map { Recorded(entry: $0, key: ReplayKey($0.request, parts, redaction)) }
+        let recorded = exchanges.map { Recorded(entry: $0, key: ReplayKey($0, parts, redaction)) }
         entries = Locked((recorded, 0))
     }
 
@@ -92,19 +92,20 @@ public struct ReplayTransport: HTTPTransport {
         if let entry = take(key) { return try entry.response(to: request) }
         switch miss {
         case .forward(let transport): return try await transport.send(request)
-        case .record(let transport): return try await record(request, by: transport)
+        case .record(let transport): return try await record(request, as: key, by: transport)
         case .fail: throw failure(request, key)
         }
     }
 
-    private func record(_ request: HTTPRequest, by transport: any HTTPTransport) async throws -> HTTPResponse {
+    private func record(
+        _ request: HTTPRequest, as key: ReplayKey, by transport: any HTTPTransport
+    ) async throws -> HTTPResponse {
         var sent = request
         if sent.body.bytes == nil { sent.body = .bytes(try await sent.body.collect(upTo: Self.recordLimit)) }
         let (start, clock, request) = (Date(), ContinuousClock.now, sent)
         func keep(_ result: Result<HTTPResponse, any Error>) {
             let exchange = ExchangeRecord(of: request, result, at: start, duration: clock.duration(to: .now))
-            let entry = HAREntry(exchange, redaction: redaction)
-            let recorded = Recorded(entry: entry, key: ReplayKey(entry.request, parts, redaction), isUsed: true)
+            let recorded = Recorded(entry: HAREntry(exchange, redaction: redaction), key: key, isUsed: true)
             entries.withLock { entries in
                 entries.recorded.insert(recorded, at: order == .sequence ? entries.next : entries.recorded.count)
                 entries.next += 1
@@ -136,15 +137,17 @@ public struct ReplayTransport: HTTPTransport {
         entries.withLock { entries in
             switch order {
             case .sequence:
-                guard entries.next < entries.recorded.count, entries.recorded[entries.next].key == key else { return nil }
+                guard entries.next < entries.recorded.count, entries.recorded[entries.next].key.matches(key) else { return nil }
                 entries.next += 1
                 return entries.recorded[entries.next - 1].entry
             case .byRequest:
-                if let place = entries.recorded.firstIndex(where: { !$0.isUsed && $0.key == key }) {
-                    entries.recorded[place].isUsed = true
-                    return entries.recorded[place].entry
-                }
-                return entries.recorded.last { $0.key == key }?.entry
+                let matching = entries.recorded.indices.filter { entries.recorded[$0].key.matches(key) }
+                // One whose body isn't known stands for those that aren't.
+                let known = matching.filter { entries.recorded[$0].key.body == key.body }
+                let places = known.isEmpty ? matching : known
+                guard let place = places.first(where: { !entries.recorded[$0].isUsed }) ?? places.last else { return nil }
+                entries.recorded[place].isUsed = true
+                return entries.recorded[place].entry
             }
         }
     }
@@ -177,9 +180,10 @@ extension HTTPError {
 }
 
 /// What requests are compared by.
-private struct ReplayKey: Sendable, Equatable {
+private struct ReplayKey: Sendable {
     let method: String?
     let url: String?
+    /// Nil of a recorded one that isn't known as a whole, which any matches.
     let body: String?
 
     init(method: String, url: String, body: String?, _ parts: Set<ReplayTransport.Part>) {
@@ -188,12 +192,12 @@ private struct ReplayKey: Sendable, Equatable {
         self.body = parts.contains(.body) ? body.map(Self.ordered) : nil
     }
 
-    init(_ request: HAREntry.Request, _ parts: Set<ReplayTransport.Part>, _ redaction: Redaction) {
-        let data = request.postData
+    init(_ entry: HAREntry, _ parts: Set<ReplayTransport.Part>, _ redaction: Redaction) {
+        let (request, data) = (entry.request, entry.request.postData)
         let bytes = Array((data?.text ?? "").utf8)
         let text = data?.encoding == "base64" ? data?.text : redaction.text(bytes, contentType: data?.mimeType)
-        self.init(
-            method: request.method, url: redaction.url(request.url), body: text ?? Data(bytes).base64EncodedString(), parts)
+        let body = entry.lacksRequestBody ? nil : text ?? Data(bytes).base64EncodedString()
+        self.init(method: request.method, url: redaction.url(request.url), body: body, parts)
     }
 
     /// The text, of JSON with all fields in one order: that of an encoder may be another in each process.
@@ -204,8 +208,14 @@ private struct ReplayKey: Sendable, Equatable {
         return String(decoding: data, as: UTF8.self)
     }
 
+    /// Whether a request is as the recorded one that this is the key of.
+    func matches(_ other: ReplayKey) -> Bool {
+        method == other.method && url == other.url && (body ?? other.body) == other.body
+    }
+
     func differences(from other: ReplayKey) -> [String] {
-        [("method", method == other.method), ("URL", url == other.url), ("body", body == other.body)].filter { !$0.1 }.map(\.0)
+        [("method", method == other.method), ("URL", url == other.url), ("body", (body ?? other.body) == other.body)]
+            .filter { !$0.1 }.map(\.0)
     }
 }
 
