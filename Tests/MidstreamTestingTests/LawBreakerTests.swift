@@ -49,7 +49,8 @@ struct LawBreakerTests {
                 } catch is CancellationError {
                     throw HTTPError(.timeout)
                 }
-            }
+            },
+            RankedWrapper(),
         ],
         .isReusableConcurrently: [
             ClosureHTTPInterceptor("KeepsACallInItself") { [kept = Locked<HTTPRequest?>(nil)] request, next in
@@ -142,6 +143,19 @@ struct LawBreakerTests {
         func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
             try await Task.sleep(for: .seconds(3_600))
             return try await next(request)
+        }
+    }
+
+    /// Wraps a cancellation further out than what has no rank.
+    private struct RankedWrapper: HTTPInterceptor {
+        let rank = InterceptorRank.concurrency
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            do {
+                return try await next(request)
+            } catch is CancellationError {
+                throw HTTPError(.timeout)
+            }
         }
     }
 

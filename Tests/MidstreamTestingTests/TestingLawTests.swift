@@ -1,5 +1,5 @@
 import MidstreamCore
-import MidstreamTesting
+@testable import MidstreamTesting
 import TestSupport
 import Testing
 
@@ -12,5 +12,9 @@ struct TestingLawTests {
         try await assertInterceptorLaws([.passesCancellation, .closesWhatItKeepsBack, .passesErrors]) {
             Chaos(rules: [.init(.disconnect(.insideBody(afterBytes: 10)))], isEnabled: true)
         }
+    }
+
+    @Test func cancellationWitness() async throws {
+        try await assertInterceptorLaws { CancellationWitness(stage: .attempt) }
     }
 }

@@ -45,17 +45,8 @@ struct InterceptorTrial: Sendable {
     func passesCancellation() async throws {
         let arrivals = AsyncStream.makeStream(of: Void.self)
         let wasCancelled = Locked(false)
-        let outcome = Locked<(any Error)?>(nil)
-        // Looks at what the interceptor throws itself: the arbiter would make a cancellation of anything.
-        let witness = ClosureHTTPInterceptor { request, next in
-            do {
-                return try await next(request)
-            } catch {
-                outcome.withLock { $0 = error }
-                throw error
-            }
-        }
-        let client = client(within: witness.at(interceptor.stage)) { _ in
+        let witness = CancellationWitness(stage: interceptor.stage)
+        let client = client(within: witness) { _ in
             arrivals.continuation.yield()
             do {
                 try await Task.sleep(for: .seconds(3_600))
@@ -72,7 +63,7 @@ struct InterceptorTrial: Sendable {
         // It may be told a moment later than the caller, where several callers share it.
         for _ in 0..<1_000 where !wasCancelled.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
         try check(wasCancelled.withLock { $0 }, "what lies further in wasn't cancelled")
-        guard let error = outcome.withLock({ $0 }) else { throw violation("a cancelled call succeeded") }
+        guard let error = witness.failure.withLock({ $0 }) else { throw violation("a cancelled call succeeded") }
         try check(error is CancellationError, "a cancelled call ended with \(type(of: error)), not with CancellationError")
     }
 
@@ -245,6 +236,23 @@ struct InterceptorTrial: Sendable {
         InterceptorLawViolation(
             law: law, interceptor: "\(type(of: interceptor))",
             description: "\(type(of: interceptor)) breaks the law \(law.rawValue): \(problem).")
+    }
+}
+
+/// Looks at what an interceptor throws itself: the arbiter would make a cancellation of anything.
+struct CancellationWitness: HTTPInterceptor {
+    let stage: InterceptorStage
+    /// The outermost, so that it stands around an interceptor of any rank.
+    let rank = InterceptorRank.scheme
+    let failure = Locked<(any Error)?>(nil)
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        do {
+            return try await next(request)
+        } catch {
+            failure.withLock { $0 = error }
+            throw error
+        }
     }
 }
 
