@@ -51,6 +51,8 @@ struct LawBreakerTests {
                 }
             },
             RankedWrapper(),
+            ClosureHTTPInterceptor("AnswersByItself") { request, _ in HTTPResponse(status: 200, request: request) },
+            ClosureHTTPInterceptor("RefusesAll") { request, _ in throw HTTPError(.unsupported, request: request) },
         ],
         .isReusableConcurrently: [
             ClosureHTTPInterceptor("KeepsACallInItself") { [kept = Locked<HTTPRequest?>(nil)] request, next in

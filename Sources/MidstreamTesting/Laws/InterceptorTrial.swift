@@ -56,8 +56,12 @@ struct InterceptorTrial: Sendable {
             }
             throw HTTPError(.timeout)
         }
-        let call = Task { try await client.send(request) }
-        for await _ in arrivals.stream { break }
+        let call = Task {
+            defer { arrivals.continuation.finish() }
+            return try await client.send(request)
+        }
+        let hasArrived = await arrivals.stream.first { _ in true } != nil
+        try check(hasArrived, "the request never arrived further in")
         call.cancel()
         _ = await call.result
         // It may be told a moment later than the caller, where several callers share it.
