@@ -30,7 +30,7 @@ struct LawBreakerTests {
                 return try await next(request)
             },
         ],
-        .endsInTime: [Overstayer()],
+        .endsInTime: [Overstayer(), Patient()],
         .impersonal: [
             Personal { $0.headers[.authorization] = "Bearer mine" },
             Personal { $0.addQuery("key", "mine") },
@@ -41,6 +41,7 @@ struct LawBreakerTests {
                     return kept
                 }
             },
+            AnswersChallenges(),
         ],
         .passesCancellation: [
             ClosureHTTPInterceptor("WrapsCancellation") { request, next in
@@ -144,6 +145,34 @@ struct LawBreakerTests {
 
         func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
             try await Task.sleep(for: .seconds(3_600))
+            return try await next(request)
+        }
+    }
+
+    /// Promises to end in time, and waits for as long as a server asks.
+    private struct Patient: HTTPInterceptor {
+        let traits = InterceptorTraits.endsInTime
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            let response = try await next(request)
+            guard response.status == .serviceUnavailable else { return response }
+            response.body.close()
+            // For as long as it asks, which is an hour.
+            try await untilCancelled()
+            return try await next(request)
+        }
+    }
+
+    /// Promises to do the same for everybody, and adds a credential when it is asked for one.
+    private struct AnswersChallenges: HTTPInterceptor {
+        let traits = InterceptorTraits.impersonal
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            let response = try await next(request)
+            guard response.status == .unauthorized else { return response }
+            response.body.close()
+            var request = request
+            request.headers[.authorization] = "Bearer mine"
             return try await next(request)
         }
     }

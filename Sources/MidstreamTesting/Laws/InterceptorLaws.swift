@@ -15,10 +15,10 @@ public enum InterceptorLaw: String, Sendable, Hashable, CaseIterable {
     /// A request is sent as its plan leaves it, if that is ``RequestPlan/known(_:)``.
     case plansWhatItDoes
     /// With the trait ``InterceptorTraits/endsInTime`` it ends by itself when the call's deadline has passed, also when several calls pass
-    /// through it at once.
+    /// through it at once, and when the server has asked to wait.
     case endsInTime
     /// With the trait ``InterceptorTraits/impersonal`` it sends no secrets, and no items in the query, that the request given to it didn't
-    /// have, whoever makes it.
+    /// have, whoever makes it, also after a request that was rejected.
     case impersonal
 }
 

@@ -182,10 +182,21 @@ struct InterceptorTrial: Sendable {
 
     func endsInTime() async throws {
         guard interceptor.traits.contains(.endsInTime) else { return }
-        let client = client { _ in
-            try await Task.sleep(for: .seconds(3_600))
-            throw HTTPError(.timeout)
+        // One that never answers, and answers after which some wait.
+        for status in [nil, 401, 429, 503] as [HTTPStatus?] {
+            let client = client { request in
+                guard let status else {
+                    try await Task.sleep(for: .seconds(3_600))
+                    throw HTTPError(.timeout)
+                }
+                return HTTPResponse(status: status, headers: [.retryAfter: "3600"], request: request)
+            }
+            let late = try await callsBeyondDeadline(by: client)
+            try check(late == 0, "\(late) of 3 calls went on ten seconds after their deadline")
         }
+    }
+
+    private func callsBeyondDeadline(by client: HTTPClient) async throws -> Int {
         var request = request
         request.deadline = .milliseconds(50)
         let running = Locked(3)
@@ -199,20 +210,22 @@ struct InterceptorTrial: Sendable {
         let late = running.withLock { $0 }
         for call in calls { call.cancel() }
         for call in calls { await call.value }
-        try check(late == 0, "\(late) of 3 calls went on ten seconds after their deadline")
+        return late
     }
 
     func impersonal() async throws {
         guard interceptor.traits.contains(.impersonal) else { return }
-        // Who comes last brings nothing, and mustn't be taken for one of the others.
-        for user in ["ann", "bob", nil] {
-            var given = request
-            if let user { given.headers[.authorization] = "Bearer \(user)" }
-            let stub = StubTransport(status: .ok, headers: [.setCookie: "law=\(user ?? "nobody")"])
-            _ = try? await client(over: stub).send(given)
-            try check(
-                !stub.requests.contains { $0.hasSecrets(beyond: given) },
-                "it adds secrets or items of the query, though it says that it does the same for everybody")
+        for status in [200, 401, 403] as [HTTPStatus] {
+            // Who comes last brings nothing, and mustn't be taken for one of the others.
+            for user in ["ann", "bob", nil] {
+                var given = request
+                if let user { given.headers[.authorization] = "Bearer \(user)" }
+                let stub = StubTransport(status: status, headers: [.setCookie: "law=\(user ?? "nobody")"])
+                _ = try? await client(over: stub).send(given)
+                try check(
+                    !stub.requests.contains { $0.hasSecrets(beyond: given) },
+                    "it adds secrets or items of the query, though it says that it does the same for everybody")
+            }
         }
     }
 
