@@ -175,6 +175,15 @@ struct ReplayTests {
         }
     }
 
+    @Test("comes when the request's body has been read")
+    func reading() async throws {
+        let archive = HARArchive(try await exchanges([HTTPRequest(.put, "http://h/")]))
+        let body = HTTPBody.once(HTTPBody.text("a"))
+        let client = testClient(transport: ReplayTransport(archive))
+        #expect(try await client.send(HTTPRequest(.put, "http://h/", body: body)).status == .ok)
+        #expect(body.isSpent)
+    }
+
     @Test("with a body that an archive doesn't hold is found by that body, and in the archive by any")
     func bodiesThatAreNotKept() async throws {
         let stub = StubTransport(status: .ok)

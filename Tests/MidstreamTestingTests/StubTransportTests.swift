@@ -41,6 +41,32 @@ import Testing
         #expect(stub.requests.count == 4)
     }
 
+    @Test func spendsABodyThatCanBeReadOnceAsAServerDoes() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(status: 503))
+        let stub = StubTransport(sequence: [.respond(503), .respond(.ok)])
+        for (transport, url) in [(platformTransport(), server.url()), (stub, "http://h/")] as [(any HTTPTransport, String)] {
+            let client = testClient(configuration: .init(maxRetries: 1, random: { 0 }), transport: transport)
+            let request = HTTPRequest(.put, url, body: .once(HTTPBody.bytes([1, 2])))
+            #expect(await httpError { try await client.send(request) }?.code == .bodyNotReplayable)
+        }
+        #expect(try await stub.requests[0].body.collect() == [1, 2])
+    }
+
+    @Test func leavesABodyUnreadWhenItFails() async throws {
+        let stub = StubTransport(sequence: [.fail(HTTPError(.connection, phase: .notSent)), .respond(.ok)])
+        let client = testClient(configuration: .init(maxRetries: 1, random: { 0 }), transport: stub)
+        let request = HTTPRequest(.put, "http://h/", body: .once(HTTPBody.bytes([1, 2])))
+        #expect(try await client.send(request).status == .ok)
+        #expect(try await stub.requests[1].body.collect() == [1, 2])
+    }
+
+    @Test(arguments: [3, 5] as [Int64]) func failsWhenABodyIsNotAsLongAsItSays(length: Int64) async {
+        let request = HTTPRequest(.put, "http://h/", body: .stream(length: length) { HTTPBody.bytes([1, 2, 3, 4]) })
+        #expect(await httpError { try await StubTransport(status: .ok).send(request) }?.code == .bodyUnreadable)
+    }
+
     @Test func throwsInACancelledTask() async {
         let stub = StubTransport(status: .ok)
         let task = Task {

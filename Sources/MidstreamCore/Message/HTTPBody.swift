@@ -185,6 +185,25 @@ public struct HTTPBody: Sendable {
         return collected
     }
 
+    /// Reads all of it, as does whoever it is sent to.
+    ///
+    /// - Parameter keepsBytes: Whether they are returned; false by default.
+    /// - Throws: ``HTTPError/Code/bodyUnreadable`` when it isn't as long as it says; what its source throws.
+    @discardableResult
+    package func readToEnd(keepsBytes: Bool = false) async throws -> [UInt8] {
+        var (read, count): ([UInt8], Int64) = ([], 0)
+        let length = length
+        for try await chunk in self {
+            if keepsBytes { read += chunk }
+            count += Int64(chunk.count)
+            if let length, count > length { break }
+        }
+        guard length == nil || count == length else {
+            throw HTTPError(.bodyUnreadable, "The body isn't as long as announced, which is \(length ?? 0) bytes.")
+        }
+        return read
+    }
+
     /// Gives up what is still arriving, so that its connection is released; through ``once(_:length:)`` and ``stream(length:_:)``, too, when
     /// what they wrap is such a body. What ``once(_:length:)`` was given and nobody has begun to read is let go of. Does nothing for any
     /// other body, nor a second time. Reading a closed body throws ``HTTPError/Code/connectionLost``.

@@ -89,7 +89,12 @@ public struct ReplayTransport: HTTPTransport {
         // Whoever it goes to has to read it as well.
         if parts.contains(.body), request.body.replayability == .once { request.body = .bytes(try await request.body.collect()) }
         let key = try await key(of: request)
-        if let entry = take(key) { return try entry.response(to: request) }
+        if let entry = take(key) {
+            let response = try entry.response(to: request)
+            // As whoever answered it has.
+            if !parts.contains(.body) { try await request.body.readToEnd() }
+            return response
+        }
         switch miss {
         case .forward(let transport): return try await transport.send(request)
         case .record(let transport): return try await record(request, as: key, by: transport)

@@ -10,6 +10,9 @@ public import MidstreamCore
 /// #expect(stub.requests.count == 1)
 /// ```
 ///
+/// Answers that are given beforehand come when the request's body has been read, as a server does, so that one that can be read once isn't
+/// sent again; the log keeps its bytes. A closure reads the body or doesn't.
+///
 /// Copies share the log. Any number of tasks may send at once.
 public struct StubTransport: HTTPTransport {
     /// One answer of a stub that answers in sequence.
@@ -24,8 +27,13 @@ public struct StubTransport: HTTPTransport {
         /// Throws an error.
         public static func fail(_ error: any Error) -> Reply { Reply(result: .failure(error)) }
 
-        fileprivate func response(to request: HTTPRequest) throws -> HTTPResponse {
+        fileprivate func response(to request: HTTPRequest, _ log: Locked<[HTTPRequest]>) async throws -> HTTPResponse {
             let (status, headers, body) = try result.get()
+            if request.body.bytes == nil {
+                let isKept = request.body.replayability == .once
+                let bytes = try await request.body.readToEnd(keepsBytes: isKept)
+                if isKept { log.withLock { $0.keep(bytes, of: request) } }
+            }
             return HTTPResponse(status: status, headers: headers, body: body, request: request)
         }
     }
@@ -41,14 +49,14 @@ public struct StubTransport: HTTPTransport {
     /// Gives every request the same answer.
     public init(status: HTTPStatus, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
         let reply = Reply.respond(status, headers: headers, body: body)
-        respond = { try reply.response(to: $0) }
+        respond = { [log] in try await reply.response(to: $0, log) }
     }
 
     /// Gives each request the next of these answers. One request too many fails with an ``HTTPError`` of the code
     /// ``HTTPError/Code/unsupported``.
     public init(sequence replies: [Reply]) {
         let next = Locked(0)
-        respond = { request in
+        respond = { [log] request in
             let index = next.withLock { next in
                 defer { next += 1 }
                 return next
@@ -58,7 +66,7 @@ public struct StubTransport: HTTPTransport {
                     .unsupported, "The stub has \(replies.count) replies, and this is request \(index + 1).",
                     request: request, phase: .notSent)
             }
-            return try replies[index].response(to: request)
+            return try await replies[index].response(to: request, log)
         }
     }
 
@@ -72,5 +80,12 @@ public struct StubTransport: HTTPTransport {
         try Task.checkCancellation()
         log.withLock { $0.append(request) }
         return try await respond(request)
+    }
+}
+
+extension [HTTPRequest] {
+    /// Keeps what was read of a body that can't be read again.
+    fileprivate mutating func keep(_ bytes: [UInt8], of request: HTTPRequest) {
+        if let place = lastIndex(where: { $0.id == request.id }) { self[place].body = .bytes(bytes) }
     }
 }
