@@ -123,12 +123,17 @@ package final class Socket: Sendable {
         return poll(&waiting, 1, milliseconds) > 0
     }
 
-    /// Whether it was interrupted or the peer has closed its side, as far as that can be seen without reading what it has sent.
+    /// Whether it was interrupted or the peer has closed its side. On Apple's platforms what it has sent and nobody has read hides that.
     package var isOver: Bool {
         if state.withLock({ $0.isInterrupted }) { return true }
-        var byte: UInt8 = 0
-        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-        return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        #if os(Linux)
+            var peer = pollfd(fd: descriptor, events: Int16(0x2000 /* POLLRDHUP */), revents: 0)
+            return poll(&peer, 1, 0) > 0
+        #else
+            var byte: UInt8 = 0
+            let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+            return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        #endif
     }
 
     /// Makes a blocked call, and every later one, return at once. The peer sees the end of the stream.

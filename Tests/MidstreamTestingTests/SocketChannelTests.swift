@@ -89,4 +89,17 @@ import Testing
         await #expect(throws: ConnectionEnded.self) { try await SocketChannel(socket).write([1]) }
         withExtendedLifetime(connected) {}
     }
+
+    #if os(Linux)
+        /// A script that doesn't read would never be cancelled.
+        @Test func `A peer that has left is seen to have, though what it sent is unread`() async throws {
+            let connected = try await Connected()
+            let (socket, client) = (connected.socket, connected.client)
+            client.send("unread")
+            #expect(!socket.isOver)
+            client.leave()
+            await eventually { socket.isOver }
+            withExtendedLifetime(connected) {}
+        }
+    #endif
 }
