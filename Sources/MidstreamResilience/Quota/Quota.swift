@@ -19,7 +19,7 @@ public protocol Quota: Sendable {
     /// - Parameters:
     ///   - key: Whose quota it is: an origin, or another key of the ``ResilienceScope``.
     ///   - longest: How long the request may wait; zero: it is sent now or not at all.
-    /// - Returns: When the request may be sent. A wait beyond `longest` is taken for a refusal, and the place given back.
+    /// - Returns: When the request may be sent. A wait that ends beyond `longest` is taken for a refusal, and the place given back.
     /// - Throws: The error that the request ends with. To let requests pass while a store can't be reached, return `.sends(after: .zero)`.
     func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision
 

@@ -9,7 +9,7 @@ public import MidstreamCore
 /// ```
 ///
 /// A bucket of tokens fills at the rate up to the burst, and each exchange takes one. Without a token the request waits for its turn, up
-/// to `maximumWait`, the attempt's timeout and the call's deadline; when that isn't enough it fails at once with
+/// to `maximumWait` and half of what is left of the attempt's timeout and the call's deadline; when that isn't enough it fails at once with
 /// ``HTTPError/Code/rateLimited``, which isn't retried.
 ///
 /// Responses adjust it, also for requests that wait already: by the number of requests left (`RateLimit` and `RateLimit-Policy`,
@@ -125,7 +125,7 @@ public final class RateLimit: HTTPInterceptor {
 
     /// Says what the limit is.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        let wait = "; waits up to \(maximumWait.brief)"
+        let wait = "; waits up to \(maximumWait.brief), and half of its time"
         if let quota { return .known("as \(type(of: quota)) and the server say\(wait)") }
         guard let perSecond else { return .known("as many requests as the server says\(wait)") }
         return .known("\(perSecond) requests a second, \(Int(min(burst, 1e15))) at once\(wait)")
@@ -136,14 +136,13 @@ public final class RateLimit: HTTPInterceptor {
         _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
         let start = table.time.now(next)
-        // A hedge that has to wait is of no use.
-        let most = next.isHedge ? 0 : longest
+        // A hedge that has to wait is of no use. Where demand lasts, all others wait for as long as they may: half of their time is for
+        // the answer.
+        let most = next.isHedge ? 0 : min(longest, (next.timeLeft ?? .longest).wholeNanoseconds / 2)
         var taken = Reservation()
         for queue in shelf.partitions(of: request, { next.identity(of: request) }) + [shelf.general] {
             let now = table.time.now(next)
-            // A turn at the very end of the time is of no use either.
-            let left = (next.timeLeft ?? .longest).wholeNanoseconds - 1
-            switch queue.enter(at: now, waitingAtMost: max(0, min(most - (now &- start), left))) {
+            switch queue.enter(at: now, waitingAtMost: max(0, most - (now &- start))) {
             case .granted: break
             case .waits(let place, let wait):
                 noteWait(wait, shelf, request, next)
@@ -164,7 +163,7 @@ public final class RateLimit: HTTPInterceptor {
         from quota: any Quota, waitingAtMost most: Int64, _ taken: inout Reservation, _ shelf: QuotaShelf, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
-        let key = shelf.key
+        let (key, start) = (shelf.key, table.time.now(next))
         let decision = try await quota.reserve(for: key, waitingAtMost: .nanoseconds(most))
         if let reason = degradable?.degradation {
             next.position.record({ .degraded("the quota of \(key)", because: reason) }, about: request)
@@ -176,7 +175,7 @@ public final class RateLimit: HTTPInterceptor {
             taken.add { _ = CallersExecutor().startDetached { await quota.giveBack(for: key) } }
             let wait = given.wholeNanoseconds
             guard wait > 0 else { return }
-            if wait > most || next.timeLeft.map({ $0 <= given }) == true { throw refusal(wait, shelf, request, next) }
+            if wait > most - (table.time.now(next) &- start) { throw refusal(wait, shelf, request, next) }
             noteWait(wait, shelf, request, next)
             try await next.timer.sleep(for: given)
         }
@@ -194,7 +193,7 @@ public final class RateLimit: HTTPInterceptor {
         let wait = Duration.nanoseconds(wait)
         next.position.record({ .quotaWait(key: shelf.key, wait: wait, isSent: false) }, about: request)
         let bound =
-            wait > maximumWait ? "and requests wait at most \(maximumWait.brief)" : "which is longer than this one may take"
+            wait > maximumWait ? "and requests wait at most \(maximumWait.brief)" : "which is longer than this one may still wait"
         return HTTPError(
             .rateLimited, "The quota of \(shelf.key) is used up for \(wait.brief), \(bound). Send fewer, or later.",
             request: request, phase: .notSent)

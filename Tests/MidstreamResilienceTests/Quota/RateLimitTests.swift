@@ -56,9 +56,24 @@ struct RateLimitTests {
         let hasty = request
         let error = try #require(await httpError { try await client.send(hasty) })
         #expect(error.code == .rateLimited && error.phase == .notSent)
-        let reason = byDeadline ? "which is longer than this one may take" : "and requests wait at most 5.0 s"
+        let reason = byDeadline ? "which is longer than this one may still wait" : "and requests wait at most 5.0 s"
         #expect(error.message == "The quota of https://h is used up for 10.0 s, \(reason). Send fewer, or later.")
         #expect(error.trace?.events(named: "quota.wait").map(\.attributes["sent"]) == [false])
+    }
+
+    @Test("a request waits for half of its time at most, so that some is left for the answer")
+    func half() async throws {
+        let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 0.5, burst: 1) })
+        _ = try await client.send(HTTPRequest("/"))
+        var request = HTTPRequest("/")
+        request.timeout = .seconds(3)
+        let (delays, result) = await bench.waits(0, of: client, request)
+        #expect(delays.isEmpty && result.httpError?.code == .rateLimited)
+        request.timeout = .seconds(4)
+        let call = Task { [request] in try await client.send(request) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(2))
+        _ = try await call.value
     }
 
     @Test("one field doesn't shut an origin for good")

@@ -56,7 +56,8 @@ struct SharedQuotaTests {
         #expect(quota.asked.withLock { $0.map(\.most) } == [.seconds(5), .seconds(5), .seconds(5)])
         #expect(quota.given.withLock { $0 } == 0)
         #expect(
-            "\(try await one.explain(HTTPRequest("/")))".contains("as SharedCounter and the server say; waits up to 5.0 s"))
+            "\(try await one.explain(HTTPRequest("/")))".contains(
+                "as SharedCounter and the server say; waits up to 5.0 s, and half of its time"))
     }
 
     @Test("refuses, and what can't be waited for is given back")
@@ -78,6 +79,8 @@ struct SharedQuotaTests {
         let hasty = request
         #expect(await httpError { try await client.send(hasty) }?.code == .rateLimited)
         await eventually { quota.given.withLock { $0 } == 2 }
+        // Half of its time is for the answer.
+        #expect(quota.asked.withLock { $0.last?.most } == .seconds(1))
         let call = Task { try await client.send(HTTPRequest("/")) }
         await bench.clock.waitForSleepers(1)
         call.cancel()
@@ -106,6 +109,31 @@ struct SharedQuotaTests {
         _ = try await client.send(HTTPRequest("/"))
         #expect(await bench.waits(2, of: client).delays == [.seconds(3), .seconds(2)])
         #expect(quota.asked.withLock { $0.map(\.most) } == [.seconds(5), .seconds(2)])
+    }
+
+    /// Takes three seconds.
+    private struct SlowCounter: Quota {
+        let clock: TestClock
+        let counter = SharedCounter([.sends(after: .seconds(5))])
+
+        func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision {
+            clock.advance(by: .seconds(3))
+            return try await counter.reserve(for: key, waitingAtMost: longest)
+        }
+
+        func giveBack(for key: String) async { await counter.giveBack(for: key) }
+    }
+
+    @Test("that takes its time leaves less of it to wait for")
+    func slow() async throws {
+        let quota = SlowCounter(clock: bench.clock)
+        let client = client(quota)
+        var request = HTTPRequest("/")
+        request.timeout = .seconds(10)
+        let limited = request
+        #expect(await httpError { try await client.send(limited) }?.code == .rateLimited)
+        #expect(quota.counter.asked.withLock { $0.map(\.most) } == [.seconds(5)])
+        await eventually { quota.counter.given.withLock { $0 } == 1 }
     }
 
     /// Waits for as long as it may.
