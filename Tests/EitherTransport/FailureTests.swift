@@ -92,6 +92,23 @@
             #expect(error.phase == .notSent)
         }
 
+        @Test(arguments: [false, true], [false, true])
+        func `A connection that breaks in the handshake is no fault of TLS`(_ isReset: Bool, _ isProxys: Bool) async throws {
+            let server = try RawServer { connection in
+                _ = connection.readSome()
+                if isReset { connection.reset() }
+            }
+            var configuration = TransportConfiguration()
+            configuration.tls.verifiesCertificates = false
+            if isProxys { configuration.proxy = .http("https://127.0.0.1:\(server.port)") }
+            let transport = testedTransport(configuration: configuration)
+            let error = try await #require(throws: HTTPError.self) {
+                try await transport.send(HTTPRequest("https://127.0.0.1:\(server.port)"))
+            }
+            #expect(error.code == (isProxys ? .proxy : .connection), "\(error)")
+            #expect(error.phase == .notSent)
+        }
+
         @Test(arguments: ["connect", "head", "body", "upload"]) func `Each phase has its timeout`(_ phase: String) async throws {
             let server = try RawServer { connection in
                 if phase == "body" { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab") }

@@ -147,7 +147,7 @@
         private func applyProxy(to handle: EasyHandle) {
             if case .environment = configuration.proxy { return }
             guard let proxy else { return handle.set(CURLOPT_PROXY, "") }
-            if proxy.url.hasSecureScheme { applyTLSOfProxy(to: handle) }
+            if proxy.isSecure { applyTLSOfProxy(to: handle) }
             handle.set(CURLOPT_PROXY, proxy.url)
             // Set, though it may be empty: the environment's no_proxy isn't asked then.
             handle.set(CURLOPT_NOPROXY, proxy.exceptions)
@@ -224,6 +224,9 @@
             }
             exceptions = noProxy.joined(separator: ",")
         }
+
+        /// Whether it is spoken to by TLS.
+        var isSecure: Bool { url.lowercased().hasPrefix("https:") }
 
         /// `host port number`, as it stands in curl's messages about the proxy.
         var nameInMessages: String {

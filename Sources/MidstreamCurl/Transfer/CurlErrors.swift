@@ -35,6 +35,10 @@
                 // The latter in newer versions.
                 return text.contains(proxy.nameInMessages) || text.contains(" over proxy ") ? .proxy : .connection
             case CURLE_OPERATION_TIMEDOUT: return .timeout
+            case CURLE_SSL_CONNECT_ERROR where isAboutTheConnection(text):
+                // Without a tunnel it was the proxy's handshake, unless the host is one that is reached directly.
+                guard let proxy, proxy.isSecure, proxy.exceptions.isEmpty, tunnelStatus == 0 else { return .connection }
+                return .proxy
             case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
                 CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
                 CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
@@ -66,6 +70,13 @@
 
         /// Whether it is OpenSSL's way to tell of an alert (RFC 8446 §6).
         private static func isTLSAlert(_ text: String) -> Bool { text.contains("SSL routines:") && text.contains(" alert ") }
+
+        /// Whether it tells of a connection that ended or was reset in the handshake, in the words of curl or OpenSSL.
+        private static func isAboutTheConnection(_ text: String) -> Bool {
+            ["SSL_ERROR_SYSCALL", "Connection reset by peer", "Broken pipe", "unexpected eof while reading"].contains {
+                text.contains($0)
+            }
+        }
 
         private static func isAboutTheMessage(_ text: String) -> Bool {
             ["chunk", "header", "Invalid", "Illegal", "Malformed", "nghttp2"].contains { text.contains($0) }

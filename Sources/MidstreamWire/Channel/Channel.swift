@@ -303,7 +303,7 @@
                 switch receive() {
                 case .bytes(let bytes): tls.feed(bytes)
                 case .wait: return false
-                case .ended: throw .tls("TLS failed: the connection was closed.")
+                case .ended: throw .ended
                 case .failed(let failure): throw failure
                 }
             }
@@ -325,11 +325,14 @@
     /// Why nothing more can be sent or received.
     enum ChannelFailure: Error {
         case system(Int32)
+        /// By the peer, in the handshake.
+        case ended
         case tls(String)
 
         var message: String {
             switch self {
             case .system(let number): "The connection failed: \(String(cString: strerror(number)))."
+            case .ended: "The connection was closed in TLS's handshake."
             case .tls(let text): text
             }
         }

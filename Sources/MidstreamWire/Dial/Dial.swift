@@ -253,7 +253,9 @@
             do throws(ChannelFailure) {
                 isDone = try channel.handshake()
             } catch {
-                throw HTTPError.tls("The proxy can't be spoken to: \(error.message)")
+                let message = "The proxy can't be spoken to: \(error.message)"
+                if case .tls = error { throw HTTPError.tls(message) }
+                throw HTTPError.proxy(message)
             }
             guard isDone else { return }
             proxyTLS = session
@@ -322,7 +324,9 @@
             do throws(ChannelFailure) {
                 isDone = try channel.handshake()
             } catch {
-                throw HTTPError.tls(error.message)
+                if case .tls = error { throw HTTPError.tls(error.message) }
+                // Nobody has judged the other side: the next connection may do.
+                throw HTTPError(.connection, error.message, phase: .notSent)
             }
             guard isDone else { return }
             times.secured = MonotonicTime.now()
