@@ -1,7 +1,7 @@
 private enum ServersAnswerKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPRequest {
-    /// Whether nobody may answer in the server's place, since the answer is taken for a login.
+    /// Whether nobody may answer in the server's place, since the answer is taken for a login, or ends what would connect again.
     package var needsServersAnswer: Bool {
         get { carries(ServersAnswerKey.self) && context[ServersAnswerKey.self] }
         set { context[ServersAnswerKey.self] = newValue }

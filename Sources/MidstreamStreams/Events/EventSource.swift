@@ -189,6 +189,7 @@ extension EventSource {
         // No field can carry a control character (RFC 9110 §5.5); asking from the beginning is better than not at all.
         let isSendable = !lastEventID.isEmpty && !lastEventID.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
         request.headers["Last-Event-ID"] = isSendable ? lastEventID : nil
+        if reconnects { request.needsServersAnswer = true }
         return request
     }
 }

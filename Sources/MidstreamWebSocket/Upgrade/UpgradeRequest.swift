@@ -37,6 +37,7 @@ enum UpgradeRequest {
             request.headers["Sec-WebSocket-Extensions"] = DeflateParameters.offer
         }
         request.acceptableStatus = [101]
+        request.needsServersAnswer = true
         request.messageLimit = options.maximumMessage
         // What comes over the socket takes as long as it takes.
         request.deadlineCoversBody = false

@@ -57,6 +57,17 @@ struct EventOutageTests {
         #expect(try await causes(of: client, waits: 2) == [.rateLimited, nil])
     }
 
+    @Test("… and a fallback doesn't answer that there is no more")
+    func fallback() async throws {
+        let breaker = CircuitBreaker()
+        breaker.isolate()
+        let client = client(StubTransport(sequence: [Self.event, Self.end])) {
+            breaker
+            Fallback { request, _ in HTTPResponse(status: .noContent, request: request) }
+        }
+        #expect(try await causes(of: client, waits: 2) { breaker.close() } == [.circuitOpen, nil])
+    }
+
     /// Gives a token after these failures.
     private struct Issuer: Authenticator {
         let failures: Locked<[any Error]>

@@ -114,6 +114,16 @@
             guard case .lost? = try await others.next() else { return _ = Issue.record("not lost") }
         }
 
+        @Test func `A fallback of the client's isn't the server's answer`() async throws {
+            server.enqueue(.init(status: .serviceUnavailable), .webSocket { try await $0.echo() })
+            let client = client { Fallback { request, _ in HTTPResponse(status: .ok, request: request) } }
+            let feed = client.webSocket("feed").reconnecting(.immediate)
+            var events = feed.makeAsyncIterator()
+            guard case .lost? = try await events.next() else { return _ = Issue.record("not lost") }
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+            try await feed.close()
+        }
+
         @Test func `A new token is fetched for a socket where one is needed`() async throws {
             struct Token: Authenticator {
                 func apply(_ credential: Int, to request: inout HTTPRequest) async throws {
