@@ -80,8 +80,8 @@ public final class DeadlineHeader: HTTPInterceptor {
     /// - Parameters:
     ///   - name: The field's name.
     ///   - refusesHopeless: Whether a request with less time left than the origin's median response time in the last half minute to minute
-    ///     (from 20 responses on) fails with ``HTTPError/Code/timeout`` before it is sent; false by default. When no others are sent, one a
-    ///     second is, to notice a server that has become faster.
+    ///     (from 20 responses on) fails with ``HTTPError/Code/timeout`` before it is sent, and isn't retried; false by default. When no others
+    ///     are sent, one a second is, to notice a server that has become faster.
     public convenience init(milliseconds name: String, refusesHopeless: Bool = false) {
         self.init(.milliseconds(name), refusesHopeless: refusesHopeless)
     }
@@ -124,7 +124,7 @@ public final class DeadlineHeader: HTTPInterceptor {
             throw HTTPError(
                 .timeout, "\(left.brief) are left, and half of the answers of \(times.key) take longer than \(usual.brief).",
                 request: request, phase: .notSent
-            ).refusedHere
+            ).refusedHere.forNow
         }
         let response = try await next(request)
         let now = table.time.now(next)

@@ -40,20 +40,21 @@ struct DeadlineHeaderTests {
         #expect(DeadlineHeader.Format.grpc.value(left) == value)
     }
 
-    @Test("what hardly comes in time isn't sent, when that is asked for")
+    @Test("what hardly comes in time isn't sent, nor retried, when that is asked for")
     func hopeless() async throws {
         let clock = bench.clock
         let stub = StubTransport { request in
             clock.advance(by: .milliseconds(100))
             return HTTPResponse(status: 200, request: request)
         }
-        let client = bench.client(stub, interceptors: { DeadlineHeader(seconds: "X-T", refusesHopeless: true) })
+        let client = bench.client(
+            stub, maxRetries: 3, interceptors: { DeadlineHeader(seconds: "X-T", refusesHopeless: true) })
         for _ in 0..<20 { _ = try await client.send(HTTPRequest("/")) }
         var request = HTTPRequest("/")
         request.timeout = .milliseconds(50)
-        let hasty = request
-        let error = try #require(await httpError { try await client.send(hasty) })
-        #expect(error.code == .timeout && error.phase == .notSent)
+        let (delays, result) = await bench.waits(0, of: client, request)
+        let error = try #require(result.httpError)
+        #expect(delays.isEmpty && error.code == .timeout && error.phase == .notSent)
         #expect(error.trace?.events(named: "deadline.hopeless").count == 1)
         #expect(stub.requests.count == 20)
         request.timeout = .milliseconds(150)

@@ -9,7 +9,8 @@ public struct DefaultValidator: HTTPValidator {
     /// on after 429 and 503, which also wait at least as long as `Retry-After` says, and from 50 ms on after the others. Only requests that may be repeated are: see ``HTTPRequest/allowsUnsafeRetry``.
     public var retriableStatus: [HTTPStatus: RetryStrategy]
     /// Failures after which a retry may help. By default timeouts, failed connections, lost connections and failed name lookups,
-    /// exponential from 50 ms on with full jitter. A request that fails because the transport was closed isn't retried.
+    /// exponential from 50 ms on with full jitter. A request that fails because the transport was closed isn't retried, nor
+    /// is one that an interceptor holds for hopeless at present.
     public var retriableErrors: [HTTPError.Code: RetryStrategy]
 
     /// Makes a validator; every parameter's default is the property's.
@@ -44,6 +45,8 @@ public struct DefaultValidator: HTTPValidator {
     /// Asks for a retry after a failure that is among the retriable ones.
     public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
         guard let error = error as? HTTPError, !error.isForGood, let strategy = retriableErrors[error.code] else { return .next }
+        // What this side doesn't send for now it wouldn't send a moment later either.
+        if error.isForNow, error.isRefusedHere { return .next }
         return .retry(strategy.automatic)
     }
 
