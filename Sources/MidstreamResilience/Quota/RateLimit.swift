@@ -30,7 +30,8 @@ public final class RateLimit: HTTPInterceptor {
         let reset: HTTPHeaders.Name
         let resetIsTime: Bool
 
-        /// `X-RateLimit-Remaining`, and `X-RateLimit-Reset` as the time in seconds since 1970: GitHub's and many others'.
+        /// `X-RateLimit-Remaining`, and `X-RateLimit-Reset` as the time in seconds since 1970, by the clock of the response's `Date` where it
+        /// has one: GitHub's and many others'.
         public static let resetTime = Dialect(remaining: "X-RateLimit-Remaining", reset: "X-RateLimit-Reset", resetIsTime: true)
         /// `X-RateLimit-Remaining`, and `X-RateLimit-Reset` in seconds from now.
         public static let resetSeconds = Dialect(

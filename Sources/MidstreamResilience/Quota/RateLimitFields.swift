@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MidstreamCore
 
 /// Nothing that can be so long or so many is cut.
@@ -109,7 +110,10 @@ struct RateLimitFields: Sendable {
         general.left = number
         guard let reset = headers[dialect.reset] else { return }
         guard let number = Self.number(reset) else { return malformed = "\(dialect.reset)" }
-        let seconds = dialect.resetIsTime ? max(0, number - now) : number
+        // A time of day is one of the server's clock, as the date of a `Retry-After` is. A cache on the way may have kept the answer.
+        let age = min(headers[.age].flatMap(Self.number) ?? 0, most)
+        let serverTime = headers[.date].flatMap { HTTPDate.parse($0) }.map { Int($0.timeIntervalSince1970) + age }
+        let seconds = dialect.resetIsTime ? max(0, number - (serverTime ?? now)) : number
         // A time in thirty years isn't one.
         guard seconds <= most else { return malformed = "\(dialect.reset)" }
         general.seconds = seconds

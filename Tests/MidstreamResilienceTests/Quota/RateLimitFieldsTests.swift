@@ -80,6 +80,13 @@ struct RateLimitFieldsTests {
         #expect(fields(headers).general.left == nil)
         let time = fields(headers, .resetTime)
         #expect(time.general.left == 7 && time.general.seconds == 60)
+        // This machine's clock is ten minutes behind that of who answers.
+        var late: HTTPHeaders = [
+            "X-RateLimit-Remaining": "7", "X-RateLimit-Reset": "1660", "Date": "Thu, 01 Jan 1970 00:26:40 GMT",
+        ]
+        #expect(fields(late, .resetTime).general.seconds == 60)
+        late["Age"] = "50"
+        #expect(fields(late, .resetTime).general.seconds == 10)
         #expect(fields(headers, .resetSeconds).general.seconds == 1_060)
         #expect(fields(["X-RateLimit-Remaining": "7", "X-RateLimit-Reset": "5"], .resetTime).general.seconds == 0)
         #expect(fields(["X-RateLimit-Remaining": "-7"], .resetTime).malformed == "X-RateLimit-Remaining")
