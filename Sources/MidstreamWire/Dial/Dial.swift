@@ -124,7 +124,8 @@
         func letGo(_ transfer: WireTransfer, isClean: Bool) {
             transfers.removeAll { $0 === transfer }
             guard !(isDistrusted || isExclusive) || !transfers.isEmpty || !observers.isEmpty else {
-                return fail(HTTPError(.timeout, phase: .notSent))
+                let failure = HTTPError(.timeout, phase: .notSent)
+                return fail(isDistrusted ? failure : failure.refusedHere)
             }
             goOnAlone()
         }
@@ -348,6 +349,7 @@
         }
 
         private func fail(_ failure: HTTPError) {
+            if !failure.isRefusedHere { doubtAddresses() }
             let told = observers
             observers = []
             close()
@@ -355,7 +357,18 @@
             for observer in told { observer(failure) }
         }
 
-        /// Gives up what is under way.
+        /// Has looked up anew what nothing could be connected to.
+        private func doubtAddresses() {
+            switch stage {
+            case .connecting:
+                guard case .host(let host, let port) = Endpoint(of: route, settings).place else { return }
+                settings.lookup.doubt(host, port: port)
+            case .proxy where target != nil: settings.lookup.doubt(route.name, port: route.port)
+            default: break
+            }
+        }
+
+        /// Gives up what is under way, which says nothing of the host.
         ///
         /// - Parameter failure: What those who wait for its end are told; by default that the transport was closed.
         func close(telling failure: HTTPError? = .transportClosed) {

@@ -7,8 +7,9 @@
 
     /// Finds the addresses of hosts, by the system's resolver on a few threads of its own, or by one that the configuration has.
     ///
-    /// What the system's has found is kept for a minute, and that it has found nothing for a second; a lookup that is under way serves all that
-    /// ask for it. What nobody waits for any more before a thread has begun with it isn't looked up.
+    /// What the system's has found is kept for a minute, and that it has found nothing for a second. What leads nowhere is looked up anew, and
+    /// serves on until that has found something. A lookup that is under way serves all that ask for it. What nobody waits for any more before a
+    /// thread has begun with it isn't looked up.
     final class HostLookup: Sendable {
         typealias Found = Result<[HostAddress], HTTPError>
 
@@ -26,8 +27,15 @@
             var waiting: [Int: @Sendable (Found) -> Void] = [:]
         }
 
+        private struct Kept {
+            let found: Found
+            /// When it was looked up last, even if in vain.
+            let asked: UInt64
+            let until: UInt64
+        }
+
         private struct State {
-            var kept: [String: (found: Found, until: UInt64)] = [:]
+            var kept: [String: Kept] = [:]
             var asked: [String: Asked] = [:]
             var lastNumber = 0
             /// Those that no thread has begun with.
@@ -68,6 +76,18 @@
                 guard let kept = state.kept["\(host):\(port)"], kept.until > now() else { return nil }
                 return kept.found
             }
+        }
+
+        /// Has a host looked up anew that couldn't be connected to, unless that was done within the last second: it may be elsewhere by now.
+        func doubt(_ host: String, port: UInt16) {
+            let key = "\(host):\(port)"
+            let isOld = state.withLock { state in
+                let now = self.now()
+                guard let kept = state.kept[key], kept.asked + Self.failureKeptFor <= now else { return false }
+                state.kept[key] = Kept(found: kept.found, asked: now, until: kept.until)
+                return true
+            }
+            if isOld { _ = find(host, port: port) { _ in } }
         }
 
         /// Looks a host up. The answer comes on another thread.
@@ -151,18 +171,24 @@
         }
 
         private func keep(_ found: Found, for key: String) {
-            // That the system lacked something says nothing of the host.
-            if case .failure(let error) = found, error.isRefusedHere { return answer(found, for: key) }
-            state.withLock { state in
+            let error: HTTPError? = if case .failure(let error) = found { error } else { nil }
+            let best = state.withLock { state -> Found in
                 let now = self.now()
+                if error != nil, let old = state.kept[key], old.until > now {
+                    state.kept[key] = Kept(found: old.found, asked: now, until: old.until)
+                    return old.found
+                }
+                // That the system lacked something says nothing of the host.
+                if error?.isRefusedHere == true { return found }
                 if state.kept.count >= Self.mostKept {
                     state.kept = state.kept.filter { $0.value.until > now }
                     if state.kept.count >= Self.mostKept { state.kept = [:] }
                 }
-                let isFailure = if case .failure = found { true } else { false }
-                state.kept[key] = (found, now + (isFailure ? Self.failureKeptFor : Self.keptFor))
+                state.kept[key] = Kept(
+                    found: found, asked: now, until: now + (error == nil ? Self.keptFor : Self.failureKeptFor))
+                return found
             }
-            answer(found, for: key)
+            answer(best, for: key)
         }
 
         /// - Parameter call: Nil: the only one for the key.

@@ -1,12 +1,16 @@
 #if os(Linux)
     import Glibc
+    import Interception
+    import MidstreamCore
     import MidstreamLoop
+    import MidstreamTransport
+    import TestSupport
     import Testing
 
     @testable import MidstreamWire
 
     /// RFC 8305 §5.
-    @Suite(.timeLimit(.minutes(10))) final class SocketRaceTests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) final class SocketRaceTests {
         private final class Owner: ChannelOwner {
             func channelIsReady() {}
         }
@@ -105,6 +109,31 @@
                 return #expect(Bool(false), "Nobody has refused.")
             }
             #expect(channels.count == 0)
+        }
+
+        @Test(arguments: [false, true])
+        func `A race that is given up says nothing of the host`(_ isOfPipe: Bool) async throws {
+            let port = try #require(try silent().text?.port)
+            let origin = try #require(HTTPOrigin("http://localhost:\(port)"))
+            let time = Locked<UInt64>(7)
+            let lookup = HostLookup(now: { time.withLock { $0 } })
+            // One that goes on without a request has to make room.
+            let configuration = TransportConfiguration(connectTimeout: nil, maximumConnections: 1)
+            let transport = WireTransport(WireSettings(configuration, lookup: lookup))
+            defer { transport.close() }
+            let loop = try #require(transport.executor as? WireLoop)
+            let call = Task {
+                if isOfPipe { return _ = try await transport.connect(to: origin, tls: nil, timeout: .seconds(600)) }
+                _ = try await transport.deliver(request("http://localhost:\(port)/", .buffered(upTo: 10)))
+            }
+            await eventually { await onLoop(loop) { loop.channels.count == 1 } }
+            time.withLock { $0 += 2_000_000_000 }
+            call.cancel()
+            _ = await call.result
+            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            let isKnown = lookup.known("localhost", port: UInt16(port)) != nil
+            #expect(isKnown)
         }
     }
 #endif

@@ -1,12 +1,15 @@
 #if os(Linux)
+    import Glibc
     import Interception
     import MidstreamCore
+    import MidstreamLoop
+    import MidstreamTransport
     import TestSupport
     import Testing
 
     @testable import MidstreamWire
 
-    @Suite(.timeLimit(.minutes(10))) struct HostLookupTests {
+    @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct HostLookupTests {
         private func isKnown(_ host: String, port: UInt16 = 80, to lookup: HostLookup) -> Bool {
             if case .some = lookup.known(host, port: port) { true } else { false }
         }
@@ -99,6 +102,59 @@
             #expect(!isKnown(host, port: 81, to: lookup))
             time.withLock { $0 += 1 }
             #expect(!isKnown(host, to: lookup))
+        }
+
+        @Test(arguments: [false, true])
+        func `A host that can't be connected to is looked up anew, but not within a second`(_ isByProxy: Bool) async throws {
+            let proxy = try RawServer { connection in
+                guard connection.read(3) != nil, connection.write([5, 0]), connection.readSome() != nil else { return }
+                // It can't reach the host.
+                connection.write([5, 4, 0, 1, 0, 0, 0, 0, 0, 0])
+            }
+            var configuration = TransportConfiguration()
+            if isByProxy { configuration.proxy = .socks5("socks5://127.0.0.1:\(proxy.port)") }
+            let time = Locked<UInt64>(7)
+            let lookups = Locked(0)
+            let lookup = HostLookup(
+                now: { time.withLock { $0 } },
+                start: { body in
+                    lookups.withLock { $0 += 1 }
+                    body()
+                    return 0
+                })
+            let transport = WireTransport(WireSettings(configuration, lookup: lookup))
+            defer { transport.close() }
+            for count in [1, 2] {
+                let error = await #expect(throws: HTTPError.self) {
+                    _ = try await transport.deliver(request("http://localhost:1/", .buffered(upTo: 10)))
+                }
+                #expect(error?.code == (isByProxy ? .proxy : .connection))
+                #expect(lookups.withLock { $0 } == count)
+                time.withLock { $0 += 1_000_000_000 }
+            }
+        }
+
+        @Test func `What was found serves on while it is looked up anew, and when that is in vain`() async throws {
+            let (time, lacksThreads, lookups) = (Locked<UInt64>(7), Locked(false), Locked(0))
+            let lookup = HostLookup(
+                now: { time.withLock { $0 } },
+                start: { body in
+                    lookups.withLock { $0 += 1 }
+                    guard !lacksThreads.withLock({ $0 }) else { return EAGAIN }
+                    body()
+                    return 0
+                })
+            let found = try await find("localhost", in: lookup).get()
+            time.withLock { $0 += 1_000_000_000 }
+            lacksThreads.withLock { $0 = true }
+            lookup.doubt("localhost", port: 80)
+            #expect(isKnown("localhost", to: lookup) && lookups.withLock { $0 } == 2)
+            // Once a second, whatever becomes of it.
+            lookup.doubt("localhost", port: 80)
+            #expect(lookups.withLock { $0 } == 2)
+            #expect(try await find("localhost", in: lookup).get() == found)
+            time.withLock { $0 += 59_000_000_000 }
+            #expect(!isKnown("localhost", to: lookup))
         }
 
         /// RFC 8305 §4.
