@@ -55,7 +55,8 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Parameters:
     ///   - scope: Which requests it judges together; those to one origin by default.
     ///   - failureRatio: The share of failures, from which on it opens; 0.5 by default.
-    ///   - slowerThan: An exchange whose head takes longer is slow; nil, the default: none is.
+    ///   - slowerThan: An exchange whose head takes longer, without its waits in a ``RateLimit`` or ``ConcurrencyLimit``, is slow; nil, the
+    ///     default: none is.
     ///   - slowRatio: The share of slow ones from which on it opens; 0.5 by default.
     ///   - minimum: Below so many exchanges in the window it doesn't open; 20 by default.
     ///   - window: How far back exchanges count, to a tenth; 10 s by default.
@@ -136,16 +137,17 @@ public final class CircuitBreaker: HTTPInterceptor {
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let circuit = table.state(for: request, next)
-        let start = settings.slowerThan == nil ? nil : table.time.now(next)
+        let waits = settings.slowerThan == nil ? nil : Locked<Int64>(0)
+        let start = waits == nil ? 0 : table.time.now(next)
         let pass = try circuit.admitWhenClosed() ?? admit(request, to: circuit, next)
         let response: HTTPResponse
         do {
-            response = try await next(request)
+            response = try await next(request.waits(addedTo: waits))
         } catch {
-            ended(pass, .failure(error), in: circuit, since: start, request, next)
+            ended(pass, .failure(error), in: circuit, since: start, waits, request, next)
             throw error
         }
-        ended(pass, .success(response), in: circuit, since: start, request, next)
+        ended(pass, .success(response), in: circuit, since: start, waits, request, next)
         return response
     }
 
@@ -179,8 +181,8 @@ public final class CircuitBreaker: HTTPInterceptor {
 
     @inline(never)
     private func ended(
-        _ pass: borrowing Circuit.Pass, _ result: Result<HTTPResponse, any Error>, in circuit: Circuit, since start: Int64?,
-        _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
+        _ pass: borrowing Circuit.Pass, _ result: Result<HTTPResponse, any Error>, in circuit: Circuit,
+        since start: Int64, _ waits: Locked<Int64>?, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) {
         let outcome: ExchangeOutcome
         switch result {
@@ -188,7 +190,12 @@ public final class CircuitBreaker: HTTPInterceptor {
         case .failure(let error): outcome = ExchangeOutcome(error)
         }
         let now = table.time.now(next)
-        let latency = start.map { now &- $0 } ?? 0
+        var latency: Int64 = 0
+        if let waited = waits?.withLock({ $0 }) {
+            latency = now &- start &- waited
+            // A breaker around this one has its own account.
+            request.noteWait(of: waited)
+        }
         // Other results don't open it, so neither number is needed.
         let owner = outcome.isFailure == true || circuit.isSlow(latency) ? next.call?.owner : nil
         let retryAfter = owner.flatMap { owner in (try? result.get())?.retryAfter(at: owner.now) }

@@ -147,6 +147,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
             throw refusal(permits, request, next, after: waited)
         }
         next.position.record({ .concurrencyWait(key: permits.key, wait: waited) }, about: request)
+        request.noteWait(of: waited.wholeNanoseconds)
         return permit
     }
 

@@ -158,6 +158,7 @@ public final class RateLimit: HTTPInterceptor {
             try await take(from: quota, waitingAtMost: left, &taken, shelf, request, next)
         }
         taken.spend()
+        request.noteWait(of: table.time.now(next) &- start)
     }
 
     private func take(

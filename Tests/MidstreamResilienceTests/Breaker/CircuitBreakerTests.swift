@@ -136,6 +136,55 @@ struct CircuitBreakerTests {
         #expect(error?.message.contains("3 of 3 were slow, last: 1.0 s") == true)
     }
 
+    @Test("what an exchange waits for on this side doesn't make it slow: a quota …")
+    func waitsForQuota() async throws {
+        let breaker = CircuitBreaker(slowerThan: .milliseconds(500), minimum: 2)
+        let client = bench.client(
+            StubTransport(status: 200),
+            interceptors: {
+                breaker
+                RateLimit(perSecond: 1, burst: 1)
+            })
+        _ = try await client.send(HTTPRequest("/"))
+        for _ in 0..<3 { #expect(await bench.waits(1, of: client).delays == [.seconds(1)]) }
+        #expect(state(breaker) == .closed)
+    }
+
+    @Test("… or a permit")
+    func waitsForPermit() async throws {
+        func breaker() -> CircuitBreaker { CircuitBreaker(slowerThan: .milliseconds(500), slowRatio: 0.9, minimum: 2) }
+        let (outer, inner) = (breaker(), breaker())
+        let limit = ConcurrencyLimit(.fixed(1), queue: 1)
+        let gate = Gate()
+        let stub = StubTransport { request in
+            await gate.wait()
+            return HTTPResponse(status: 200, request: request)
+        }
+        let client = bench.client(
+            stub,
+            interceptors: {
+                outer
+                inner
+                limit
+            })
+        async let first = client.send(HTTPRequest("/"))
+        await gate.reached()
+        async let second = client.send(HTTPRequest("/"))
+        await eventually { limit.states["https://h"]?.queued == 1 }
+        bench.clock.advance(by: .seconds(1))
+        gate.open()
+        _ = try await (first, second)
+        // The first one was slow.
+        #expect(state(outer) == .closed && state(inner) == .closed)
+    }
+
+    @Test("requests that are kept from answers can be shared")
+    func keptRequest() async throws {
+        let client = client(CircuitBreaker(slowerThan: .seconds(1)))
+        let (one, other) = (try await client.send(HTTPRequest("/")).request, try await client.send(HTTPRequest("/")).request)
+        #expect(one.context.isEqual(to: other.context))
+    }
+
     @Test("half open it lets one through at a time; three good ones close it")
     func probes() async throws {
         let breaker = CircuitBreaker()
