@@ -2,10 +2,10 @@
     import Glibc
 
     package enum MonotonicTime {
-        /// Nanoseconds of the monotonic clock.
+        /// Nanoseconds of the monotonic clock that counts the time in which the machine sleeps, as deadlines do.
         package static func now() -> UInt64 {
             var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
+            clock_gettime(CLOCK_BOOTTIME, &time)
             return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
         }
     }
