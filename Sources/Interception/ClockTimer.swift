@@ -131,7 +131,9 @@ private final class TimerQueue: Sendable {
     }
 }
 
-/// Nanoseconds of the clock that `ContinuousClock` is, without the arithmetic of its instants.
+/// Nanoseconds of the clock that `ContinuousClock` is, without the arithmetic of its instants. It counts the time in which the machine sleeps.
+///
+/// All times are read from it: a limit that begins on one clock and is waited for on another would be longer by that time.
 package func continuousNanoseconds() -> Int64 {
     #if canImport(Darwin)
         return Int64(clamping: clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW))

@@ -64,11 +64,13 @@ package struct TraceRecorder: Sendable {
 
     package init(_ legend: TraceLegend) {
         recording = Locked {
-            var empty = Recording(legend: legend, start: monotonicNanoseconds())
+            var empty = Recording(legend: legend, start: Self.now)
             empty.passes.reserveCapacity(legend.entries.count + 2)
             return empty
         }
     }
+
+    private static var now: UInt64 { UInt64(bitPattern: continuousNanoseconds()) }
 
     var snapshot: Recording { recording.withLock { $0 } }
 
@@ -76,7 +78,7 @@ package struct TraceRecorder: Sendable {
     package func end() { recording.withLock { $0.lastRequest = nil } }
 
     package func begin(_ element: Int32, _ request: HTTPRequest, within parent: Int32) -> Int32 {
-        let now = monotonicNanoseconds()
+        let now = Self.now
         return recording.withLock { recording in
             guard recording.passes.count < Self.maximumPasses else {
                 recording.dropped += 1
@@ -91,7 +93,7 @@ package struct TraceRecorder: Sendable {
 
     package func end(_ pass: Int32, _ response: HTTPResponse) {
         guard pass >= 0 else { return }
-        let now = monotonicNanoseconds()
+        let now = Self.now
         recording.withLock { recording in
             if !recording.responses.isLast({ $0.isOf(response) }) { recording.responses.append(ResponseSnapshot(response)) }
             recording.passes[Int(pass)].end = now
@@ -104,7 +106,7 @@ package struct TraceRecorder: Sendable {
 
     package func end(_ pass: Int32, _ error: any Error) {
         guard pass >= 0 else { return }
-        let now = monotonicNanoseconds()
+        let now = Self.now
         let text = Self.text(of: error)
         recording.withLock { recording in
             if recording.failures.last != text { recording.failures.append(text) }
@@ -115,7 +117,7 @@ package struct TraceRecorder: Sendable {
 
     package func remark(_ text: String, _ event: CallEvent?, pass: Int32) {
         guard pass >= 0 else { return }
-        let remark = Remark(pass: pass, time: monotonicNanoseconds(), text: text, event: event)
+        let remark = Remark(pass: pass, time: Self.now, text: text, event: event)
         recording.withLock { recording in
             if recording.remarks.count < Self.maximumPasses { recording.remarks.append(remark) }
         }

@@ -1,13 +1,9 @@
 #if os(Linux)
-    import Glibc
+    internal import Interception
 
     package enum MonotonicTime {
-        /// Nanoseconds of the monotonic clock that counts the time in which the machine sleeps, as deadlines do.
-        package static func now() -> UInt64 {
-            var time = timespec()
-            clock_gettime(CLOCK_BOOTTIME, &time)
-            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-        }
+        /// Nanoseconds of the clock that deadlines go by.
+        package static func now() -> UInt64 { UInt64(bitPattern: continuousNanoseconds()) }
     }
 
     extension Duration {

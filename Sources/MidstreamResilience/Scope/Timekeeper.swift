@@ -7,21 +7,21 @@ final class Timekeeper: Sendable {
 
     /// On the clock of the call; outside of calls on the system's.
     func now(_ next: Next<HTTPRequest, HTTPResponse>) -> Int64 {
-        if next.isOnSystemClock { return Int64(clamping: monotonicNanoseconds()) }
+        if next.isOnSystemClock { return continuousNanoseconds() }
         return now(next.call)
     }
 
     /// On the clock of the call; nil: the system's.
     func now(_ call: Call?) -> Int64 {
-        guard let call, !call.stopwatch.isOnSystemClock else { return Int64(clamping: monotonicNanoseconds()) }
+        guard let call, !call.stopwatch.isOnSystemClock else { return continuousNanoseconds() }
         return now(on: call.stopwatch.clock)
     }
 
     /// On the clock of the clients seen so far.
-    var now: Int64 { other.withLock { $0 }?.elapsedNanoseconds ?? Int64(clamping: monotonicNanoseconds()) }
+    var now: Int64 { other.withLock { $0 }?.elapsedNanoseconds ?? continuousNanoseconds() }
 
     func now(on clock: any Clock<Duration>) -> Int64 {
-        if clock is ContinuousClock { return Int64(clamping: monotonicNanoseconds()) }
+        if clock is ContinuousClock { return continuousNanoseconds() }
         let stopwatch = other.withLock { other in
             let stopwatch = other ?? Stopwatch(on: clock)
             other = stopwatch
