@@ -27,7 +27,7 @@ public final class HARRecorder: CallObserver {
     ///   - limit: How many exchanges are written; 10,000 by default, and no more than ``HARArchive/defaultLimit`` has room for. Later ones are
     ///     counted in the last entry.
     ///   - isContinued: Whether a file that a recorder has made before is continued; false by default: it is an error. So is one to which
-    ///     another recorder still writes, such as that of a process that is about to end.
+    ///     another recorder writes that hasn't been closed, such as that of a process that is about to end.
     ///   - redaction: What is withheld beside what always is; nil: as the client's configuration says.
     ///   - includesSecrets: Whether nothing is withheld; false by default.
     /// - Throws: ``HARArchive/Failure``.
@@ -53,6 +53,12 @@ public final class HARRecorder: CallObserver {
         sink.writeOpen()
     }
 
+    /// Does what ``flush()`` does, and gives the file up: another recorder may continue it. What comes then isn't written.
+    public func close() async {
+        await flush()
+        sink.close()
+    }
+
     /// As many bytes as it was made with.
     public var keepsBodies: Int { sink.keepsBodies }
     /// Hands it on.
@@ -72,7 +78,8 @@ final class ArchiveSink: CallObserver {
     private typealias Events = [(event: CallEvent, time: Duration)]
 
     private struct State {
-        let file: HARFile
+        /// Nil: it was given up.
+        var file: HARFile?
         var failure: HARArchive.Failure?
         /// The events of calls that are under way.
         var events: [CallRecord.ID: Events] = [:]
@@ -137,6 +144,8 @@ final class ArchiveSink: CallObserver {
         }
     }
 
+    func close() { state.withLock { $0.file = nil } }
+
     private func write(_ exchange: ExchangeRecord, _ events: Events, _ state: inout State) {
         let redaction = includesSecrets ? nil : redaction ?? exchange.redaction
         let events = events.map { HAREntry.Event($0.event, at: $0.time, redaction: redaction) }
@@ -144,9 +153,9 @@ final class ArchiveSink: CallObserver {
     }
 
     private func write(_ entry: @autoclosure () -> HAREntry, _ state: inout State) {
-        guard state.failure == nil else { return }
+        guard state.failure == nil, let file = state.file else { return }
         var isAdded = false
-        if state.file.count < limit, state.omitted == 0 {
+        if file.count < limit, state.omitted == 0 {
             let entry = entry()
             attempt(&state) { isAdded = try $0.add(entry) }
             if isAdded { state.last = entry }
@@ -156,7 +165,7 @@ final class ArchiveSink: CallObserver {
 
     private func attempt(_ state: inout State, _ write: (HARFile) throws -> Void) {
         do {
-            try write(state.file)
+            if let file = state.file { try write(file) }
         } catch {
             state.failure = .file("the archive can't be written: \(error.localizedDescription)")
         }
