@@ -86,14 +86,19 @@ struct HARRecorderTests {
     func size() async throws {
         try await withFolder { folder in
             let (path, large) = ("\(folder)/a.har", "\(folder)/large.har")
-            let sink = ArchiveSink(
-                try HARFile(at: path, isContinued: false, limit: 5_000), keepsBodies: 0, limit: .max, redaction: nil,
-                includesSecrets: false)
-            let client = testClient(configuration: .init(observers: [sink]), transport: StubTransport.ok)
-            for _ in 0..<30 { _ = try await client.send(HTTPRequest("http://h/")) }
-            sink.writeOpen()
-            let archive = try HARArchive(contentsOf: path, limit: 5_000 + 1_024)
-            #expect(archive.count > 0 && archive.entries.last?._midstream?.omitted == 30 - archive.count)
+            // The second one has no room for any.
+            for (calls, all, limit) in [(30, 30, 5_000), (3, 33, 0)] {
+                let sink = ArchiveSink(
+                    try HARFile(at: path, isContinued: limit == 0, limit: limit), keepsBodies: 0, limit: .max, redaction: nil,
+                    includesSecrets: false)
+                let client = testClient(configuration: .init(observers: [sink]), transport: StubTransport.ok)
+                for _ in 0..<calls { _ = try await client.send(HTTPRequest("http://h/")) }
+                sink.writeOpen()
+                sink.writeOpen()
+                sink.close()
+                let archive = try HARArchive(contentsOf: path, limit: 5_000 + 1_024)
+                #expect(archive.count > 0 && archive.entries.last?._midstream?.omitted == all - archive.count)
+            }
             try Data().write(to: URL(fileURLWithPath: large))
             #expect(truncate(large, off_t(HARArchive.defaultLimit) + 1) == 0)
             #expect(throws: HARArchive.Failure.tooLarge(limit: HARArchive.defaultLimit)) {

@@ -10,6 +10,8 @@ final class HARFile {
     /// Where the last entry begins, with what separates it from the one before.
     private var lastStart: UInt64
     private(set) var count: Int
+    /// The last entry as it was found or added.
+    private(set) var last: HAREntry?
     private let limit: Int
 
     /// Makes a file that only its owner can read, or continues one.
@@ -36,7 +38,7 @@ final class HARFile {
         }
         do {
             let content = try file.readToEnd() ?? Data()
-            (end, lastStart, count) = (UInt64(HARFormat.beginning.count), 0, 0)
+            (end, lastStart, count) = (UInt64(HARFormat.beginning.count), UInt64(HARFormat.beginning.count), 0)
             if content.isEmpty {
                 try file.write(contentsOf: HARFormat.beginning + HARFormat.ending)
                 return
@@ -45,6 +47,8 @@ final class HARFile {
                 throw HARArchive.Failure.fileExists(path)
             }
             (end, count) = (UInt64(whole.end), whole.entries.count)
+            if count > 1 { lastStart = UInt64(whole.entries[count - 2].upperBound) }
+            last = whole.entries.last.flatMap { try? JSONDecoder().decode(HAREntry.self, from: content[$0]) }
             try put(HARFormat.ending, at: end)
         } catch let failure as HARArchive.Failure {
             throw failure
@@ -72,12 +76,13 @@ final class HARFile {
         let data = try HARFormat.encoded(entry)
         guard data.count <= limit - Int(end) else { return false }
         try append(data)
+        last = entry
         return true
     }
 
     /// Writes another entry in the place of the last one.
     func replaceLast(by entry: HAREntry) throws {
-        guard count > 0, lastStart > 0 else { return }
+        guard count > 0 else { return }
         let data = try HARFormat.encoded(entry)
         (end, count) = (lastStart, count - 1)
         try append(data)

@@ -85,7 +85,6 @@ final class ArchiveSink: CallObserver {
         var events: [CallRecord.ID: Events] = [:]
         /// Exchanges whose bodies are arriving, mostly after the end of the call.
         var open: [ExchangeRecord.ID: (exchange: ExchangeRecord, events: Events)] = [:]
-        var last: HAREntry?
         var omitted = 0
     }
 
@@ -137,9 +136,11 @@ final class ArchiveSink: CallObserver {
             let open = state.open.values.sorted { $0.exchange.date < $1.exchange.date }
             for (exchange, events) in open { write(exchange, events, &state) }
             state.open = [:]
-            guard state.omitted > 0, var last = state.last, state.failure == nil else { return }
-            last.comment = "\(state.omitted) more were left out"
-            last._midstream?.omitted = state.omitted
+            guard state.omitted > 0, var last = state.file?.last, state.failure == nil else { return }
+            // One that was found may tell of a recorder before.
+            let omitted = state.omitted &+ (last._midstream?.omitted ?? 0)
+            last.comment = "\(omitted) more were left out"
+            last._midstream?.omitted = omitted
             attempt(&state) { try $0.replaceLast(by: last) }
         }
     }
@@ -158,7 +159,6 @@ final class ArchiveSink: CallObserver {
         if file.count < limit, state.omitted == 0 {
             let entry = entry()
             attempt(&state) { isAdded = try $0.add(entry) }
-            if isAdded { state.last = entry }
         }
         if !isAdded { state.omitted += 1 }
     }
