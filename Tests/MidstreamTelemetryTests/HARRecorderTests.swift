@@ -55,9 +55,9 @@ struct HARRecorderTests {
             let path = "\(folder)/a.har"
             let first = try HARRecorder(file: path)
             _ = try await client(first).send(HTTPRequest("http://h/"))
-            #expect(throws: HARArchive.Failure.file("another recorder writes to the file \(path)")) {
-                try HARRecorder(file: path, isContinued: true)
-            }
+            let failure = HARArchive.Failure.file("a recorder still writes to the file \(path)")
+            #expect(throws: failure) { try HARRecorder(file: path, isContinued: true) }
+            #expect(throws: failure) { try HARArchive.mend(path) }
             await first.close()
             let second = try HARRecorder(file: path, isContinued: true)
             for recorder in [first, second] {

@@ -99,8 +99,12 @@ public struct HARArchive: Sendable {
     /// Closes the list of a file that was cut off, behind its last whole entry. All before stays as it is, and so does a whole file.
     ///
     /// - Returns: How many entries there are.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure``, also where a recorder still writes to it.
     package static func mend(_ path: String) throws -> Int {
+        // A recorder may be in the midst of an entry. What can't be read is told by what follows.
+        let held = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { try? held?.close() }
+        if let held { try HARFormat.lock(held, path) }
         let data = try content(of: path, limit: defaultLimit)
         if let log = try whole(data) { return log.entries.count }
         guard let end = HARFormat.wholeEntries(of: data)?.end, let log = try whole(data[..<end] + HARFormat.ending) else {

@@ -220,4 +220,11 @@ extension HAREntry {
         let precise = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return (try? precise.parse(startedDateTime)) ?? (try? Date.ISO8601FormatStyle().parse(startedDateTime))
     }
+
+    /// Whether the request's body isn't here, or not as a whole.
+    var lacksRequestBody: Bool {
+        if _midstream?.isRequestCut == true { return true }
+        guard request.postData?.text.isEmpty != false else { return false }
+        return request.bodySize > 0 || request.postData?.params?.isEmpty == false
+    }
 }

@@ -32,10 +32,7 @@ final class HARFile {
             guard opened >= 0 else { throw HARArchive.Failure.file("can't write the file \(path)") }
         }
         file = FileHandle(fileDescriptor: opened, closeOnDealloc: true)
-        // There are disks that know no locks.
-        if flock(opened, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
-            throw HARArchive.Failure.file("another recorder writes to the file \(path)")
-        }
+        try HARFormat.lock(file, path)
         do {
             let content = try file.readToEnd() ?? Data()
             (end, lastStart, count) = (UInt64(HARFormat.beginning.count), UInt64(HARFormat.beginning.count), 0)

@@ -30,15 +30,6 @@ extension HARArchive {
     }
 }
 
-extension HAREntry {
-    /// Whether the request's body isn't here, or not as a whole.
-    var lacksRequestBody: Bool {
-        if _midstream?.isRequestCut == true { return true }
-        guard request.postData?.text.isEmpty != false else { return false }
-        return request.bodySize > 0 || request.postData?.params?.isEmpty == false
-    }
-}
-
 extension HAREntry.Request {
     fileprivate var request: HTTPRequest {
         var headers = HTTPHeaders()
