@@ -57,8 +57,8 @@ public struct Next<Input: Sendable, Output: Sendable>: Sendable {
         let next = Next(links: links, index: index &+ 1, position: inner)
         do {
             let output =
-                if inner.deadline != .max, links.interruptible[place], let interruption = links.interruption {
-                    try await interruption(links.steps[place], input, next)
+                if inner.deadline != .max, links.interruptible[place] {
+                    try await next.interruptStep(input)
                 } else if links.observer != nil, !links.unpositioned[place] {
                     try await ChainPosition.local.withValue(inner) { try await links.steps[place].intercept(input, next: next) }
                 } else {
@@ -70,5 +70,13 @@ public struct Next<Input: Sendable, Output: Sendable>: Sendable {
             links.observer?.didRun(throwing: error, at: inner)
             throw error
         }
+    }
+
+    /// Runs the step that this is the rest behind, and interrupts it at the run's deadline. Its frame isn't in those of runs that have none.
+    @inlinable @inline(never)
+    nonisolated(nonsending) func interruptStep(_ input: Input) async throws -> Output {
+        let step = links.steps[Int(index) - 1]
+        guard let interruption = links.interruption else { return try await step.intercept(input, next: self) }
+        return try await interruption(step, input, self)
     }
 }
