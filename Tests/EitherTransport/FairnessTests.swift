@@ -77,6 +77,29 @@
             #expect(await onLoop(loop) { loop.admission.waitingCount } == 0)
         }
 
+        @Test func `Those whose time is over in one look hear it, also who waits for the connection of another`() async throws {
+            let server = try RawServer { connection in while connection.readHead() != nil {} }
+            let transport = transport(1)
+            let loop = try #require(transport.executor as? EventLoop)
+            let url = server.url
+            let errors = await withTaskGroup(of: (any Error)?.self) { group in
+                for _ in 0..<2 {
+                    // In one turn of the loop.
+                    group.addTask(executorPreference: loop) {
+                        let options = ExchangeOptions(delivery: .buffered(upTo: 10), timeLimit: .nanoseconds(1))
+                        do {
+                            _ = try await transport.send(HTTPRequest(url), options)
+                            return nil
+                        } catch {
+                            return error
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(errors.map { ($0 as? HTTPError)?.code } == [.timeout, .timeout])
+        }
+
         /// Something that a request's body has, and that counts what there is of its kind.
         private final class Content: Sendable {
             private let count: Locked<Int>

@@ -344,7 +344,8 @@
             // and is kept to the millisecond.
             nextDeadlineCheck = min(
                 next == .max ? .max : max(next, now + limits.grain), nextLimit == .max ? .max : max(nextLimit, now + 1_000_000))
-            for transfer in late {
+            // Those that wait first: the place of one that ends would be given to them.
+            for transfer in late.reversed() {
                 distrustConnection(of: transfer)
                 abort(transfer, transfer.timeoutError())
             }
