@@ -125,7 +125,8 @@
         }
 
         private func ask(_ resolver: @escaping Resolver, _ host: String, _ port: UInt16, for key: String, as call: Int) {
-            Task {
+            // In nobody's call, since it may be for several.
+            Task.detached { [self] in
                 let found: Found
                 do {
                     let addresses = try await resolver(host).compactMap { HostAddress(literal: $0, port: port) }

@@ -104,6 +104,21 @@
             #expect(!isKnown(host, to: lookup))
         }
 
+        private enum Local {
+            @TaskLocal static var isSet = false
+        }
+
+        @Test func `A resolver is asked in nobody's task, since others may wait as well`() async {
+            let isSet = Locked<Bool?>(nil)
+            let resolver: HostLookup.Resolver = { _ in
+                isSet.withLock { $0 = Local.isSet }
+                return ["127.0.0.1"]
+            }
+            let lookup = HostLookup(resolver)
+            _ = await Local.$isSet.withValue(true) { await find("h.invalid", in: lookup) }
+            #expect(isSet.withLock { $0 } == false)
+        }
+
         @Test(arguments: [false, true])
         func `A host that can't be connected to is looked up anew, but not within a second`(_ isByProxy: Bool) async throws {
             let proxy = try RawServer { connection in
