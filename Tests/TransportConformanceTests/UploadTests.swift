@@ -144,6 +144,22 @@ import Testing
         #expect(try await server.takeRequest().path == "/next", "No part of the body passes for a whole request.")
     }
 
+    /// Which may be made of the answers of another server. URLSession has all of it before it sends anything on Linux.
+    @Test(arguments: TransportUnderTest.allCases.filter { $0 != .urlSession })
+    func whatABodyThrowsSaysNothingOfItsOwnRequest(transport: TransportUnderTest) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.respond { _ in .init() }
+        let client = transport.client { ($0.validators, $0.maxRetries) = ([DefaultValidator()], 1) }
+        let made = Locked(0)
+        let body = HTTPBody.stream {
+            made.withLock { $0 += 1 }
+            return [[UInt8]("hello")].asynchronous(thenThrowing: HTTPError(.connection, phase: .notSent))
+        }
+        await expectError(.connection) { try await client.send(HTTPRequest(.post, server.url(), body: body)) }
+        #expect(made.withLock { $0 } == 1)
+    }
+
     @Test(arguments: TransportUnderTest.allCases)
     func aFileThatIsNotThereIsUnreadable(transport: TransportUnderTest) async throws {
         let server = try MockServer()

@@ -134,6 +134,14 @@ public struct HTTPError: Error, Sendable {
         return error
     }
 
+    /// The same error as what reading a request's body has failed with: it may be that of an exchange by which the body was made, and says
+    /// nothing of the one that the body is sent in, of which a part may have left.
+    package var ofRequestBody: HTTPError {
+        var error = refusedHere
+        if phase == .notSent { error.phase = .maybeProcessed }
+        return error
+    }
+
     /// Whether a call that is made later may succeed, whatever the code; a retry would come too soon.
     package var isForNow: Bool { fields[0].isForNow }
 

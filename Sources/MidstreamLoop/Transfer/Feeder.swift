@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import Interception
+    internal import MidstreamCore
 
     /// What gets a body ready in a task of its own, ahead of what the loop is sending.
     ///
@@ -44,7 +45,7 @@
                 do {
                     try await feed(transfer)
                 } catch {
-                    transfer.loop.post(.fail(transfer, error))
+                    transfer.loop.post(.fail(transfer, (error as? HTTPError)?.ofRequestBody ?? error))
                 }
             }
             let isStopped = withTask { feeding in

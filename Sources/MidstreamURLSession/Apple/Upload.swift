@@ -26,7 +26,7 @@
                 do {
                     if try await Self.feed(body, into: pipe) { pipe.finish() }
                 } catch {
-                    fail(error)
+                    fail((error as? HTTPError)?.ofRequestBody ?? error)
                     pipe.abort()
                 }
             }
