@@ -43,10 +43,16 @@ public struct HTTPRequest: Identifiable, Sendable {
         _modify { yield &fields[0].headers }
     }
 
-    /// The body.
+    /// The body. Where the present one's media type stands among the fields, that of the new one takes its place, if it has one.
     public var body: HTTPBody {
         get { fields[0].body }
-        set { fields[0].body = newValue }
+        set {
+            let old = fields[0].body.contentType
+            if let type = newValue.contentType, let old, type != old, headers[.contentType] == old {
+                headers[.contentType] = type
+            }
+            fields[0].body = newValue
+        }
     }
 
     /// 1 on the first attempt, 2 on the first retry …; set by the arbiter.

@@ -63,6 +63,7 @@ struct RequestAndResponseInterceptionTests {
         let sent = try #require(stub.requests.first)
         #expect(sent.method == .put && sent.urlText == "https://other/x?q=1" && sent.body.text == "changed")
         #expect(sent.headers.values("X-Default") == ["mine"])
+        #expect(sent.headers.values(.contentType) == ["text/plain; charset=utf-8"])
     }
 
     @Test("A1 a request interceptor's throw keeps the request from being sent")
