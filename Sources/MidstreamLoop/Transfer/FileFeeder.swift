@@ -109,7 +109,8 @@
         private static func bringIntoMemory(_ file: Int32, _ range: Range<Int64>) -> Bool {
             let count = Int(range.upperBound - range.lowerBound)
             guard let pages = mmap(nil, count, PROT_READ, MAP_SHARED, file, Int(range.lowerBound)), pages != MAP_FAILED else {
-                return false
+                // There are file systems whose files can't be mapped.
+                return readThrough(file, range)
             }
             defer { munmap(pages, count) }
             let populateRead: Int32 = 22

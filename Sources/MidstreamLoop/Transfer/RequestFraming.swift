@@ -52,9 +52,10 @@
             let executor = bodyExecutor ?? CallersExecutor()
             if sendsFiles, let feeder = FileFeeder(request.body, executor: executor) {
                 outgoing = .file(feeder)
-            } else {
-                outgoing = .chunks(UploadFeeder(request.body, length: length, executor: executor))
+                // As the feeder has found it: it may have grown since.
+                return feeder.length
             }
+            outgoing = .chunks(UploadFeeder(request.body, length: length, executor: executor))
             return length
         }
     }
