@@ -88,28 +88,27 @@ struct ChunkIterator {
 
 /// Chunks that are made anew for each reading.
 final class FreshChunks: Sendable {
-    private let known: Int64?
-    private let original: HTTPBody?
+    private let measure: @Sendable () -> Int64?
     let make: @Sendable () -> ChunkIterator
     /// Closes the source of the chunks.
     let close: @Sendable () -> Void
 
-    init(length: Int64?, closing close: @escaping @Sendable () -> Void = {}, _ make: @escaping @Sendable () -> ChunkIterator) {
-        known = length
-        original = nil
+    /// - Parameter length: Looked up each time, since a file may grow until it is sent.
+    init(
+        length: @escaping @autoclosure @Sendable () -> Int64?, closing close: @escaping @Sendable () -> Void = {},
+        _ make: @escaping @Sendable () -> ChunkIterator
+    ) {
+        measure = length
         self.make = make
         self.close = close
     }
 
-    /// As long as another body; looked up each time, since a file may grow until it is sent.
-    init(lengthOf original: HTTPBody, _ make: @escaping @Sendable () -> ChunkIterator) {
-        known = nil
-        self.original = original
-        self.make = make
-        close = { original.close() }
+    /// As long as another body.
+    convenience init(lengthOf original: HTTPBody, _ make: @escaping @Sendable () -> ChunkIterator) {
+        self.init(length: original.length, closing: { original.close() }, make)
     }
 
-    var length: Int64? { original?.length ?? known }
+    var length: Int64? { measure() }
 }
 
 /// Chunks that are arriving.

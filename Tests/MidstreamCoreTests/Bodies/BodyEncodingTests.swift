@@ -162,4 +162,17 @@ struct BodyEncodingTests {
         let error = await httpError { try await HTTPBody.multipart(form).collect() }
         #expect(error?.code == .bodyUnreadable)
     }
+
+    @Test("a multipart form is as long as its files are when it is sent")
+    func growingFile() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file([])
+        var form = MultipartForm()
+        form.add(.file("a", file))
+        let body = HTTPBody.multipart(form)
+        for size in [3, 5, 2] {
+            try Data(repeating: 7, count: size).write(to: file)
+            #expect(try await body.length == Int64(body.collect().count))
+        }
+    }
 }
