@@ -44,7 +44,7 @@ public struct SendDigest: HTTPInterceptor {
             request.headers[.contentDigest] = algorithm.field(try await body.digest(algorithm))
             return nil
         }
-        guard body.length == nil, request.trailers == nil else {
+        guard body.length == nil, request.trailers == nil, !request.headers.contains(.contentLength) else {
             return "no digest: the body can be read once and leaves no room for trailers"
         }
         let sent = Locked<[UInt8]?>(nil)

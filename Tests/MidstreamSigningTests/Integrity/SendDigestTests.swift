@@ -69,12 +69,16 @@ import Testing
 
     @Test("One of a known length leaves no room for trailers, and none is promised")
     func knownLength() async throws {
-        let body = HTTPBody.once(chunks("{\"hello\": ", "\"world\"}\n"), length: Int64(Self.content.count))
-        let response = try await client.send(HTTPRequest(.post, "/", body: body))
-        let request = try await server.takeRequest()
-        #expect(request.headers[.trailer] == nil)
-        #expect(request.body == Self.content)
-        #expect(response.trace.description.contains("no digest: the body can be read once"))
+        let length = Self.content.count
+        for isToldByField in [false, true] {
+            let body = HTTPBody.once(chunks("{\"hello\": ", "\"world\"}\n"), length: isToldByField ? nil : Int64(length))
+            let headers: HTTPHeaders = isToldByField ? ["Content-Length": "\(length)"] : [:]
+            let response = try await client.send(HTTPRequest(.post, "/", headers: headers, body: body))
+            let request = try await server.takeRequest()
+            #expect(request.headers[.trailer] == nil)
+            #expect(request.body == Self.content)
+            #expect(response.trace.description.contains("no digest: the body can be read once"))
+        }
     }
 
     @Test("A field of the request's own stays, and nothing needs none")
