@@ -16,9 +16,9 @@ public struct Redaction: Sendable, Hashable {
     /// Names of header fields beside those that are secret.
     public var headers: Set<HTTPHeaders.Name>
     /// Names of items in queries, fragments and forms, without regard to case.
-    public var queryItems: Set<String>
+    public var queryItems: Set<String> { didSet { queryItems = Self.lowercased(queryItems) } }
     /// Names of fields in JSON, at any depth, without regard to case.
-    public var jsonFields: Set<String>
+    public var jsonFields: Set<String> { didSet { jsonFields = Self.lowercased(jsonFields) } }
     /// What stands in the place of a value; `‹withheld›` by default.
     public var mark: String
 
@@ -31,10 +31,12 @@ public struct Redaction: Sendable, Hashable {
         mark: String = Redaction.withheld
     ) {
         self.headers = headers
-        self.queryItems = Set(queryItems.map { $0.lowercased() })
-        self.jsonFields = Set(jsonFields.map { $0.lowercased() })
+        self.queryItems = Self.lowercased(queryItems)
+        self.jsonFields = Self.lowercased(jsonFields)
         self.mark = mark
     }
+
+    private static func lowercased(_ names: Set<String>) -> Set<String> { Set(names.map { $0.lowercased() }) }
 
     /// A URL, or a route, as it may be shown.
     public func url(_ text: String) -> String {

@@ -57,6 +57,16 @@ struct RecordRedactionTests {
         #expect(request.curlCommand().hasSuffix("--data-raw '‹withheld›' http://h/"))
     }
 
+    @Test("names that are added later, without regard to case")
+    func addedNames() {
+        var redaction = Redaction()
+        redaction.jsonFields.insert("accountNumber")
+        redaction.queryItems.insert("SID")
+        let json = redaction.text(Array(#"{"accountNumber":"DE"}"#.utf8), contentType: "application/json")
+        #expect(json == #"{"accountNumber":"‹withheld›"}"#)
+        #expect(redaction.url("http://h/?sid=7") == "http://h/?sid=‹withheld›")
+    }
+
     @Test("items of forms and of URLs, and fields")
     func others() {
         let redaction = Redaction(headers: ["X-Session"], queryItems: ["Session ID"], mark: "REDACTED")
