@@ -77,7 +77,10 @@ struct RedisAddressTests {
 
     @Test(
         "that is none is refused",
-        arguments: ["http://h", "redis://", "redis://u@h", "redis://h/a", "redis://h?x", "unix://a", "unix:///a?b=1"])
+        arguments: [
+            "http://h", "redis://", "redis://u@h", "redis://h/a", "redis://h?x", "unix://a", "unix:///a?b=1", "redis://h:65536",
+            "rediss://h:0", "redis://h/-1",
+        ])
     func bad(url: String) { #expect(throws: FleetServer.Invalid.self) { try RedisAddress(.redis(url)) } }
 
     @Test("shows no password")

@@ -45,11 +45,13 @@ struct RedisAddress: Sendable, CustomStringConvertible {
         guard let url = URLComponents(string: server.url), let scheme = url.scheme, ["redis", "rediss", "unix"].contains(scheme)
         else { throw .init(description: "The server's URL begins with redis://, rediss:// or unix://.") }
         let isSocket = scheme == "unix"
-        let (host, path) = (url.percentEncodedHost ?? "", url.path)
-        guard isSocket ? host.isEmpty && path.hasPrefix("/") : !host.isEmpty,
+        let (host, path, port) = (url.percentEncodedHost ?? "", url.path, url.port ?? 6379)
+        guard isSocket ? host.isEmpty && path.hasPrefix("/") : !host.isEmpty && 1...65_535 ~= port,
             let origin = HTTPOrigin(
-                isSocket ? "http://localhost" : "\(scheme == "rediss" ? "https" : "http")://\(host):\(url.port ?? 6379)")
-        else { throw .init(description: "The server's URL has no host, or of a unix socket no absolute path.") }
+                isSocket ? "http://localhost" : "\(scheme == "rediss" ? "https" : "http")://\(host):\(port)")
+        else {
+            throw .init(description: "The server's URL has no host, a port beyond 65535, or of a unix socket no absolute path.")
+        }
         (user, password) = (url.user.flatMap { $0.isEmpty ? nil : $0 }, url.password)
         guard user == nil || password != nil else { throw .init(description: "The server's URL has a user and no password.") }
         let items = url.queryItems ?? []
@@ -57,7 +59,7 @@ struct RedisAddress: Sendable, CustomStringConvertible {
             throw .init(description: "The server's URL has a query other than db=NUMBER of a unix socket, or a fragment.")
         }
         let number = isSocket ? items.first?.value ?? "" : String(path.dropFirst())
-        guard let database = number.isEmpty && items.isEmpty ? 0 : Int(number) else {
+        guard let database = number.isEmpty && items.isEmpty ? 0 : Int(number), database >= 0 else {
             throw .init(description: "The server's database is a number.")
         }
         self.origin = origin
