@@ -34,7 +34,8 @@ extension ExchangeRecord {
         guard let text = redaction.text(body.bytes, contentType: headers[.contentType]) else {
             return ["\(mark)[\(body.size) bytes]"]
         }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+        // Both line ends are one character each.
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map {
             "\(mark)  \(String($0).escapingControls)"
         }
         return body.isWhole ? lines : lines + ["\(mark)[\(body)]"]

@@ -48,6 +48,16 @@ struct CallLogTests {
             ])
     }
 
+    @Test("lays out bodies by line ends of either kind")
+    func lineEnds() async throws {
+        let log = client(.bodies(upTo: 100)) { request in
+            HTTPResponse(
+                status: .ok, headers: [.contentType: "text/plain"], body: .text("one\r\ntwo\nthree"), request: request)
+        }
+        _ = try await log.send(HTTPRequest("http://h/"))
+        #expect(lines.withLock { $0[0] }.hasSuffix("<   one\n<   two\n<   three"))
+    }
+
     @Test("withholds what its own redaction names in the words of a failure as well", arguments: [CallLog.Format.text, .json])
     func failures(format: CallLog.Format) async throws {
         let log = client(.heads, format, redaction: Redaction(queryItems: ["session"])) { request in
