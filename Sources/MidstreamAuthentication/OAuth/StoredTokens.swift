@@ -43,8 +43,13 @@ final class StoredTokens: Sendable {
 
     deinit {
         guard let key = Self.key(of: store) else { return }
-        // Another one may have been made for the key meanwhile.
-        Self.all.withLock { if $0[key]?.tokens == nil { $0[key] = nil } }
+        // Another one may have been made for the key meanwhile. If this is its last reference, it takes the lock as well.
+        let other = Self.all.withLock { all -> StoredTokens? in
+            let other = all[key]?.tokens
+            if other == nil { all[key] = nil }
+            return other
+        }
+        withExtendedLifetime(other) {}
     }
 
     func login(on clock: any Clock<Duration>) -> Login<OAuthToken> {
