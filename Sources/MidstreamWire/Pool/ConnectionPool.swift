@@ -101,8 +101,13 @@
 
         /// Notes that a host doesn't speak HTTP/2.
         func rememberWithoutHTTP2(_ route: Route, until time: UInt64) {
-            if withoutHTTP2.count >= Self.mostRemembered { withoutHTTP2 = [:] }
-            withoutHTTP2[route] = max(time, withoutHTTP2[route] ?? 0)
+            let before = withoutHTTP2[route]
+            if before == nil, withoutHTTP2.count >= Self.mostRemembered {
+                // Of the others it is found out again without a loss.
+                withoutHTTP2 = withoutHTTP2.filter { $0.value == .max }
+                if withoutHTTP2.count >= Self.mostRemembered { withoutHTTP2 = [:] }
+            }
+            withoutHTTP2[route] = max(time, before ?? 0)
         }
 
         func speaksOnlyHTTP1(_ route: Route, at now: UInt64) -> Bool {

@@ -190,6 +190,15 @@
             #expect(pool.speaksOnlyHTTP1(route, at: 30))
         }
 
+        @Test func `What is remembered for good stays when many others don't speak HTTP/2`() {
+            let pool = ConnectionPool()
+            let routes = Routes(TransportConfiguration())
+            let route = Route("https://h.example/", routes)
+            pool.rememberWithoutHTTP2(route, until: .max)
+            for number in 0..<5_000 { pool.rememberWithoutHTTP2(Route("https://h\(number).example/", routes), until: 10) }
+            #expect(pool.hasLeftHTTP2(route))
+        }
+
         @Test func `A connection of HTTP/2 with a stream has a place among all`() async throws {
             let mayFinish = DispatchSemaphore(value: 0)
             let servers = try (0..<2).map { _ in
