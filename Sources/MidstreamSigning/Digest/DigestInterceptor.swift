@@ -25,7 +25,7 @@ public import MidstreamCore
 /// whose body can be read once, and was, can't be sent again, so its 401 is returned.
 public final class DigestInterceptor: HTTPInterceptor {
     /// What is known of one realm.
-    private struct Session {
+    struct Session {
         var challenge: DigestChallenge
         var count: UInt32
         /// The path for which it was challenged last.
@@ -45,7 +45,7 @@ public final class DigestInterceptor: HTTPInterceptor {
     private let clientNonce: @Sendable () -> String
     private let scope: CredentialScope
     /// The realms of each origin, the one that was used last first.
-    private let sessions = Locked([HTTPOrigin: [Session]]())
+    let sessions = Locked([HTTPOrigin: [Session]]())
 
     /// Makes an interceptor.
     ///
@@ -138,7 +138,16 @@ public final class DigestInterceptor: HTTPInterceptor {
             guard let answered = challenge ?? nearest?.challenge else { return nil }
             let place = challenge == nil ? nearest?.path ?? path : path
             // Calls that are challenged at the same time, and realms, may be given the same nonce, and must not use it with the same count.
-            let count = known.reduce(0) { $1.challenge.nonce == answered.nonce ? max($0, $1.count) : $0 } + 1
+            let highest = known.reduce(UInt32(0)) { $1.challenge.nonce == answered.nonce ? max($0, $1.count) : $0 }
+            if highest == .max {
+                // A count has eight digits (RFC 7616 §3.4). Without an answer the request is challenged anew.
+                known.removeAll { $0.challenge.nonce == answered.nonce }
+                guard challenge != nil else {
+                    sessions[origin] = known.isEmpty ? nil : known
+                    return nil
+                }
+            }
+            let count = highest == .max ? 1 : highest + 1
             known.removeAll { $0.challenge.realm == answered.realm }
             known.insert(Session(challenge: answered, count: count, path: place), at: 0)
             if sessions.count >= Self.maximumOrigins, sessions[origin] == nil { sessions.removeAll() }

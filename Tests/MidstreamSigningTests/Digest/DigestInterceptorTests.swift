@@ -90,6 +90,23 @@ import Testing
         #expect(server.challenges == 1)
     }
 
+    @Test func aNonceThatIsUsedUpIsGivenUp() async throws {
+        let challenge: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#]
+        let stub = StubTransport(sequence: [
+            .respond(.unauthorized, headers: challenge), .respond(.ok),
+            .respond(.unauthorized, headers: challenge), .respond(.ok),
+        ])
+        let digest = DigestInterceptor(user: "Mufasa", password: "Circle of Life")
+        let client = testClient(transport: stub) { digest }
+        _ = try await client.send(HTTPRequest("https://a.example/"))
+        digest.sessions.withLock { sessions in
+            for origin in Array(sessions.keys) { sessions[origin]?[0].count = .max }
+        }
+        #expect(try await client.send(HTTPRequest("https://a.example/")).status == .ok)
+        let isFirstUse = stub.requests.map { $0.headers[.authorization]?.contains("nc=00000001") }
+        #expect(isFirstUse == [nil, true, nil, true])
+    }
+
     @Test func aWrongPasswordEndsWithTheResponse() async throws {
         let server = try DigestServer()
         let error = await #expect(throws: HTTPError.self) {
