@@ -67,7 +67,7 @@ public struct TLSConfiguration: Sendable {
         ///
         /// - Parameters:
         ///   - files: What to begin with. If it can't be used, requests fail until it can.
-        ///   - interval: How long the files aren't looked at again; 60 s by default.
+        ///   - interval: How long the files aren't looked at again; 60 s by default. Without any that can be used: a second at most.
         ///   - onFailure: Told each time that files can't be used, on the thread of the request that had them looked at; it must not block.
         public static func reloading(
             _ files: ClientCertificate, every interval: Duration = .seconds(60),

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import Glibc
+    import Interception
     import MidstreamCore
     import MidstreamLoop
     import MidstreamTransport
@@ -139,6 +140,21 @@
                 #expect(failure?.isRefusedHere == true)
                 let isKept = lookup.known("localhost", port: 80) != nil
                 #expect(!isKept)
+            }
+        }
+
+        @Test func `Authorities are looked for again when there was no descriptor to read them with`() async {
+            await #expect(processExitsWith: .success) {
+                // Has OpenSSL read what it reads once.
+                _ = try TLSContext(TLSConfiguration(trustsSystemAuthorities: false))
+                let time = Locked<UInt64>(0)
+                let kept = KeptTLSContext(TLSConfiguration(), now: { time.withLock { $0 } })
+                let taken = DescriptorTests.takeAll()
+                let failure = #expect(throws: HTTPError.self) { try kept.current() }
+                for descriptor in taken { close(descriptor) }
+                #expect(failure?.isRefusedHere == true)
+                time.withLock { $0 = 1_000_000_000 }
+                _ = try kept.current()
             }
         }
     }

@@ -6,26 +6,31 @@
     internal import MidstreamLoop
 
     /// The context of a configuration, which is made when it is first needed: reading the authorities takes up to tens of milliseconds. Another
-    /// takes its place when the files of a client certificate have changed.
+    /// takes its place when the files of a client certificate have changed. What has failed is tried again a second later.
     final class KeptTLSContext: Sendable {
         private struct State {
             var made: Result<TLSContext, any Error>?
             /// What the files were when it was made; none when that has failed.
-            var files: [FileVersion?] = []
+            var files: [FileVersion?]?
             /// In nanoseconds of the monotonic clock.
             var nextLook: UInt64 = .max
         }
 
         private let configuration: TLSConfiguration
         private let state = Locked(State())
+        private let now: @Sendable () -> UInt64
 
-        init(_ configuration: TLSConfiguration) { self.configuration = configuration }
+        /// - Parameter now: Gives nanoseconds of the monotonic clock.
+        init(_ configuration: TLSConfiguration, now: @escaping @Sendable () -> UInt64 = { MonotonicTime.now() }) {
+            self.configuration = configuration
+            self.now = now
+        }
 
         /// - Throws: ``HTTPError`` when the configuration can't be carried out.
         func current() throws -> TLSContext {
             var problem: (any Error)?
             let context = state.withLock { state in
-                if let made = state.made, !mayHaveChanged(state.files, &state.nextLook) { return made }
+                if let made = state.made, !mayHaveChanged(&state) { return made }
                 // Before they are read, so that what changes meanwhile is read again.
                 let files = FileVersion.ofFiles(configuration.clientCertificate)
                 let fresh = Result { try TLSContext(configuration) }
@@ -34,25 +39,35 @@
                     if case .success? = state.made { return state.made ?? fresh }
                 }
                 state.made = fresh
-                // What has failed is tried again at each look, since what it takes may be there without a change of the files.
-                state.files = if case .success = fresh { files } else { [] }
-                expectLook(&state.nextLook)
+                switch fresh {
+                case .success:
+                    state.files = files
+                    state.nextLook = time(after: reloadingInterval)
+                case .failure:
+                    // What it takes may be there without a change of the files, such as a descriptor.
+                    state.files = nil
+                    state.nextLook = time(after: min(1_000_000_000, reloadingInterval))
+                }
                 return fresh
             }
             if let problem = problem as? HTTPError { configuration.clientCertificate?.reloading?.onFailure?(problem) }
             return try context.get()
         }
 
-        private func expectLook(_ nextLook: inout UInt64) {
-            guard let reloading = configuration.clientCertificate?.reloading else { return }
-            let (time, isOver) = MonotonicTime.now().addingReportingOverflow(reloading.interval.wholeNanoseconds)
-            nextLook = isOver ? .max : time
+        /// How long the files of a client certificate are taken for what they were, in nanoseconds; `.max`: for good.
+        private var reloadingInterval: UInt64 {
+            configuration.clientCertificate?.reloading?.interval.wholeNanoseconds ?? .max
         }
 
-        private func mayHaveChanged(_ files: [FileVersion?], _ nextLook: inout UInt64) -> Bool {
-            guard nextLook < .max, nextLook <= MonotonicTime.now() else { return false }
-            expectLook(&nextLook)
-            return FileVersion.ofFiles(configuration.clientCertificate) != files
+        private func time(after interval: UInt64) -> UInt64 {
+            let (time, isOver) = now().addingReportingOverflow(interval)
+            return isOver ? .max : time
+        }
+
+        private func mayHaveChanged(_ state: inout State) -> Bool {
+            guard state.nextLook < .max, state.nextLook <= now() else { return false }
+            state.nextLook = time(after: reloadingInterval)
+            return FileVersion.ofFiles(configuration.clientCertificate) != state.files
         }
     }
 

@@ -81,18 +81,28 @@
             // An authority that was given is trusted, even when it isn't at the root.
             X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
             if configuration.trustsSystemAuthorities, configuration.verifiesCertificates {
-                let (file, folder) = SystemAuthorities.found
-                if file != nil || folder != nil { SSL_CTX_load_verify_locations(pointer, file, folder) }
+                let (file, folder) = try SystemAuthorities.find()
+                if file != nil || folder != nil, SSL_CTX_load_verify_locations(pointer, file, folder) != 1 {
+                    try Self.checkDescriptors()
+                }
             }
             switch configuration.authorities {
             case nil: break
             case .pem(let bytes): try add(bytes, to: store, from: "The authorities hold")
             case .file(let path):
                 guard let bytes = FileManager.default.contents(atPath: path) else {
+                    try Self.checkDescriptors()
                     throw HTTPError.tls("The authorities' file \(path) can't be read.")
                 }
                 try add([UInt8](bytes), to: store, from: "The authorities' file \(path) holds")
             }
+        }
+
+        /// Tells a file that couldn't be opened just then from one that can't be read.
+        ///
+        /// - Throws: ``HTTPError`` when the system gives no descriptor.
+        fileprivate static func checkDescriptors() throws {
+            if let lack = HostLookup.lackOfDescriptors() { throw HTTPError.noResources(lack) }
         }
 
         private func add(_ pem: [UInt8], to store: OpaquePointer?, from source: String) throws {
@@ -201,17 +211,38 @@
 
     /// Where the system keeps the authorities that it trusts.
     private enum SystemAuthorities {
+        private struct Places {
+            var file: String?
+            var folder: String?
+        }
+
+        private static let found = Locked<Places?>(nil)
+
         /// The folder if there is one with certificates by their hash, since only those that are needed are read then; else the file.
-        static let found: (file: String?, folder: String?) = {
+        ///
+        /// - Throws: ``HTTPError`` when there is no descriptor to look with.
+        static func find() throws -> (file: String?, folder: String?) {
+            let places = try found.withLock { found in
+                let places = try found ?? look()
+                found = places
+                return places
+            }
+            return (places.file, places.folder)
+        }
+
+        private static func look() throws -> Places {
             let folder = X509_get_default_cert_dir().map { String(cString: $0) } ?? "/etc/ssl/certs"
-            if isHashed(folder) { return (nil, folder) }
+            if try isHashed(folder) { return Places(folder: folder) }
             let standard = X509_get_default_cert_file().map { String(cString: $0) }
             let files = [standard, "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
-            return (files.compactMap { $0 }.first { access($0, R_OK) == 0 }, nil)
-        }()
+            return Places(file: files.compactMap { $0 }.first { access($0, R_OK) == 0 })
+        }
 
-        private static func isHashed(_ folder: String) -> Bool {
-            guard let stream = opendir(folder) else { return false }
+        private static func isHashed(_ folder: String) throws -> Bool {
+            guard let stream = opendir(folder) else {
+                try TLSContext.checkDescriptors()
+                return false
+            }
             defer { closedir(stream) }
             while let entry = readdir(stream) {
                 // Such as 5ad8a5d6.0.
