@@ -112,8 +112,8 @@ public final class Fleet: Sendable {
         FleetCacheStore(core: core, maximumBody: min(max(0, maximumBody), StoredResponse.longestBody))
     }
 
-    /// What members, this one included, replace or forget in the shared store, for a ``TieredStore``: of keys that were read by this member.
-    /// A stream of its own each time; one that isn't read keeps the newest 10,000.
+    /// What members, this one included, replace or forget in the shared store, for a ``TieredStore``: URLs that were read by this member, each
+    /// as anybody's key, whoever's entries have changed. A stream of its own each time; one that isn't read keeps the newest 30,000.
     public var invalidations: AsyncStream<CacheKey> { core.near.forgotten.stream() }
 
     /// How this member is doing.

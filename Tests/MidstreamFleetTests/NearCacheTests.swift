@@ -41,6 +41,44 @@
             }
         }
 
+        @Test("hear once of a URL that is removed, however many owners have asked for it")
+        func owners() async {
+            let near = nearKeys()
+            let stream = near.forgotten.stream()
+            for owner in 0..<10 {
+                let key = CacheKey(url: "https://h.test/a", partition: "\(owner)")
+                near.note(key, ResponseKeys(responses: "c:\(owner)", stamps: ["a", "o", "u"]))
+                near.forget(["c:\(owner)"])
+            }
+            near.forget(["u"])
+            near.forget(["o"])
+            near.forgotten.close()
+            var heard: [String] = []
+            for await key in stream { heard.append(key.url) }
+            // Once for each response, for the URL and for the origin.
+            #expect(heard == Array(repeating: "https://h.test/a", count: 12))
+        }
+
+        @Test("hear of everything before too much is remembered for them, also of one origin whose URLs are removed")
+        func bounded() async {
+            let near = nearKeys()
+            let reader = near.forgotten.stream()
+            for number in 0..<30_500 {
+                let key = CacheKey(url: "https://h.test/\(number)")
+                near.note(key, ResponseKeys(responses: "c:\(number)", stamps: ["a", "o", "u:\(number)"]))
+                near.forget(["c:\(number)", "u:\(number)"])
+            }
+            let stream = near.forgotten.stream()
+            near.forget(["o"])
+            near.forgotten.close()
+            var count = 0
+            for await _ in stream { count += 1 }
+            #expect(count > 0 && count < 1_000)
+            withExtendedLifetime(reader) {}
+        }
+
+        private func nearKeys() -> NearKeys { NearKeys(FleetNames(fleet: "test", key: testKey)) }
+
         /// What a script has changed Redis tells its caller in any case.
         @Test("hear of what a command of the member changes")
         func ownCommand() async throws {

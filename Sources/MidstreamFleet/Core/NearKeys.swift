@@ -1,12 +1,34 @@
-internal import MidstreamCacheStore
 internal import Interception
+internal import MidstreamCacheStore
 
-/// The keys that this member has read, by the names that the store has for them: what it says of those concerns near caches.
+/// The URLs that this member has read, by the names that the store has for them: what it says of those concerns near caches.
 final class NearKeys: Sendable {
-    private static let most = 10_000
+    private static let most = 30_000
+
+    private struct Known {
+        /// By name. Without owners, since near caches forget a URL for all of them.
+        private var urls: [String: Set<String>] = [:]
+        /// How many there are in all sets together.
+        private(set) var count = 0
+
+        mutating func insert(_ url: String, as name: String) {
+            if urls[name, default: []].insert(url).inserted { count += 1 }
+        }
+
+        mutating func remove(_ name: String) -> Set<String> {
+            let removed = urls.removeValue(forKey: name) ?? []
+            count -= removed.count
+            return removed
+        }
+
+        mutating func removeAll() -> Set<String> {
+            defer { (urls, count) = ([:], 0) }
+            return urls.values.reduce(into: []) { $0.formUnion($1) }
+        }
+    }
 
     private let names: FleetNames
-    private let keys = Locked<[String: Set<CacheKey>]>([:])
+    private let known = Locked(Known())
     let forgotten = Broadcast<CacheKey>(keeping: most)
 
     init(_ names: FleetNames) { self.names = names }
@@ -14,9 +36,9 @@ final class NearKeys: Sendable {
     /// Remembers a key that is read. With too many, all are forgotten, here and in near caches.
     func note(_ key: CacheKey, _ names: ResponseKeys) {
         guard forgotten.hasStreams else { return }
-        let isFull = keys.withLock { keys in
-            for name in [names.responses] + names.stamps.dropFirst() { keys[name, default: []].insert(key) }
-            return keys.count > Self.most
+        let isFull = known.withLock { known in
+            for name in [names.responses] + names.stamps.dropFirst() { known.insert(key.url, as: name) }
+            return known.count > Self.most
         }
         if isFull { forget(nil) }
     }
@@ -25,13 +47,12 @@ final class NearKeys: Sendable {
     ///
     /// - Parameter changed: Names in the store; nil: all.
     func forget(_ changed: [String]?) {
-        let all = keys.withLock { keys in
-            guard let changed, !changed.contains(names.everything) else {
-                defer { keys = [:] }
-                return Array(keys.values)
-            }
-            return changed.compactMap { keys.removeValue(forKey: $0) }
+        let urls = known.withLock { known -> Set<String> in
+            guard let changed, !changed.contains(names.everything) else { return known.removeAll() }
+            var urls: Set<String> = []
+            for name in changed { urls.formUnion(known.remove(name)) }
+            return urls
         }
-        for key in all.reduce(into: Set(), { $0.formUnion($1) }) { forgotten.send(key) }
+        for url in urls { forgotten.send(CacheKey(url: url)) }
     }
 }
