@@ -36,6 +36,19 @@ struct ForgettingTests {
         }
     }
 
+    @Test("forgets a URL for all its owners, and no other URL")
+    func owners() async throws {
+        let (forgotten, others) = AsyncStream.makeStream(of: CacheKey.self)
+        let store = TieredStore(MemoryCacheStore(), MemoryCacheStore(), forgetting: forgotten, trust: .seconds(86_400))
+        let keys = [("a", "1"), ("a", "2"), ("b", "1")].map { CacheKey(url: "https://h.test/\($0)", partition: $1) }
+        // That there is nothing is known as well.
+        for key in keys { #expect(try await store.entries(for: key).isEmpty) }
+        for key in keys { #expect(store.entriesNow(for: key)?.isEmpty == true) }
+        others.yield(CacheKey(url: "https://h.test/a"))
+        await eventually { store.entriesNow(for: keys[0]) == nil && store.entriesNow(for: keys[1]) == nil }
+        #expect(store.entriesNow(for: keys[2])?.isEmpty == true)
+    }
+
     @Test("isn't given again by a late reader what has been replaced since that one looked")
     func lookedBefore() async throws {
         let held = HeldStore()

@@ -18,34 +18,47 @@ public struct TieredStore: CacheStore {
     public let removals = CacheRemovals()
 
     private struct Known {
-        var ids: [CacheKey: (ids: [UInt64], end: ContinuousClock.Instant?)] = [:]
-        /// The lookups in the far store under way, by key, that have begun since something of it was last stored or removed. What earlier
+        private(set) var ids: [CacheKey: (ids: [UInt64], end: ContinuousClock.Instant?)] = [:]
+        /// The keys of ``ids``, by URL.
+        private var keys: [String: Set<CacheKey>] = [:]
+        /// The lookups in the far store under way, by URL, that have begun since something of it was last stored or removed. What earlier
         /// ones bring may be out of date.
-        private var lookups: [CacheKey: Set<Int>] = [:]
+        private var lookups: [String: Set<Int>] = [:]
         private var lastLookup = 0
 
         /// - Returns: The number that ends the lookup.
         mutating func beginLookup(of key: CacheKey) -> Int {
             lastLookup += 1
-            lookups[key, default: []].insert(lastLookup)
+            lookups[key.url, default: []].insert(lastLookup)
             return lastLookup
         }
 
         /// - Returns: Whether what was read is what the far store has.
         mutating func endLookup(_ number: Int, of key: CacheKey) -> Bool {
-            let isCurrent = lookups[key]?.remove(number) != nil
-            if lookups[key]?.isEmpty == true { lookups[key] = nil }
+            let isCurrent = lookups[key.url]?.remove(number) != nil
+            if lookups[key.url]?.isEmpty == true { lookups[key.url] = nil }
             return isCurrent
         }
 
-        mutating func forget(_ key: CacheKey) { (ids[key], lookups[key]) = (nil, nil) }
-
-        mutating func forget(url: String) {
-            ids = ids.filter { $0.key.url != url }
-            lookups = lookups.filter { $0.key.url != url }
+        mutating func keep(_ ids: [UInt64], until end: ContinuousClock.Instant?, of key: CacheKey) {
+            if self.ids.count >= 10_000 { (self.ids, keys) = ([:], [:]) }
+            self.ids[key] = (ids, end)
+            keys[key.url, default: []].insert(key)
         }
 
-        mutating func forgetAll() { (ids, lookups) = ([:], [:]) }
+        mutating func forget(_ key: CacheKey) {
+            ids[key] = nil
+            keys[key.url]?.remove(key)
+            if keys[key.url]?.isEmpty == true { keys[key.url] = nil }
+            lookups[key.url] = nil
+        }
+
+        mutating func forget(url: String) {
+            for key in keys.removeValue(forKey: url) ?? [] { ids[key] = nil }
+            lookups[url] = nil
+        }
+
+        mutating func forgetAll() { (ids, keys, lookups) = ([:], [:], [:]) }
     }
 
     /// Makes a store of two.
@@ -130,8 +143,7 @@ public struct TieredStore: CacheStore {
             let entries = try await far.entries(for: key)
             known.withLock { known in
                 guard known.endLookup(lookup, of: key) else { return }
-                if known.ids.count >= 10_000 { known.ids = [:] }
-                known.ids[key] = (entries.map(\.id), trust.map { .now + $0 })
+                known.keep(entries.map(\.id), until: trust.map { .now + $0 }, of: key)
             }
             return entries
         } catch {
