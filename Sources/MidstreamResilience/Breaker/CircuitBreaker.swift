@@ -93,8 +93,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     ///
     /// - Parameter clock: That of the client, when it isn't the system's.
     public func state(of key: String, on clock: any Clock<Duration> = ContinuousClock()) -> State {
-        let circuit = table.all.first { $0.key == key || table.isSingle }?.state
-        return circuit?.publicState(at: table.time.now(on: clock)) ?? (isIsolated.withLock { $0 } ? .isolated : .closed)
+        table.known(key)?.publicState(at: table.time.now(on: clock)) ?? (isIsolated.withLock { $0 } ? .isolated : .closed)
     }
 
     /// Refuses all requests of a key until ``close(_:)``, whatever their results.
@@ -123,9 +122,15 @@ public final class CircuitBreaker: HTTPInterceptor {
             if key == nil { isIsolated = false }
             return isIsolated
         }
-        // It may be held before it has been asked for.
-        if let key, areOthersHeld { _ = table.state(of: key, at: .min) }
-        for (name, circuit) in table.all where key == nil || name == key || table.isSingle {
+        let circuits: [Circuit]
+        if let key {
+            // It may be held before it has been asked for.
+            let circuit = areOthersHeld ? table.state(of: key, at: .min) : table.known(key)
+            circuits = circuit.map { [$0] } ?? []
+        } else {
+            circuits = table.all.map(\.state)
+        }
+        for circuit in circuits {
             let change = circuit.close(areOthersHeld: areOthersHeld)
             onChange?(change)
         }

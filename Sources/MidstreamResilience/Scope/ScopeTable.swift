@@ -75,9 +75,6 @@ final class ScopeTable<State: ScopeState>: Sendable {
         if case .client = scope.kind { single = make("all requests") } else { single = nil }
     }
 
-    /// Whether all requests are of one key.
-    var isSingle: Bool { single != nil }
-
     /// That of a request, made if there is none.
     func state(for request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) -> State {
         known(for: request) ?? state(of: key(of: request), at: time.now(next))
@@ -102,6 +99,9 @@ final class ScopeTable<State: ScopeState>: Sendable {
             return entry.state
         }
     }
+
+    /// That of a key; nil if there is none.
+    func known(_ key: String) -> State? { single ?? contents.withLock { $0.entries[key]?.state } }
 
     /// Those that are known, in the order of their keys.
     var all: [(key: String, state: State)] {

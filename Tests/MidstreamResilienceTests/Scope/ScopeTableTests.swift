@@ -39,6 +39,14 @@ struct ScopeTableTests {
         #expect(table.all.count == 21)
     }
 
+    @Test("a key is found where it was asked for, and looking for it makes none")
+    func found() {
+        let table = table(.origin)
+        let first = table.state(of: "http://h", at: 0)
+        #expect(table.known("http://h") === first)
+        #expect(table.known("http://other") == nil && table.all.count == 1)
+    }
+
     @Test("keys beyond the maximum are forgotten, the one that wasn't used for longest first")
     func bounded() {
         let table = table(.key { $0.headers["K"] ?? "" }.maximumKeys(10))
