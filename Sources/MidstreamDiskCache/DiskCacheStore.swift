@@ -22,6 +22,10 @@ public final class DiskCacheStore: CacheStore {
     private struct Chores {
         var hits: [UInt64: Int] = [:]
         var isPlanned = false
+        var hasGrown = false
+        /// When room is made though nothing was written here, since other processes may have written. To find out whether there is too much
+        /// reads all rows.
+        var nextLook = ContinuousClock.now
     }
 
     private let folder: CacheFolder
@@ -232,7 +236,7 @@ public final class DiskCacheStore: CacheStore {
     }
 
     /// Plans maintenance in a second, for all requests until then. In real time, as room on the disk is used up in it.
-    private func planMaintenance(_ note: (inout Chores) -> Void = { _ in }) {
+    private func planMaintenance(_ note: (inout Chores) -> Void) {
         let isFirst = chores.withLock { chores in
             note(&chores)
             defer { chores.isPlanned = true }
@@ -243,16 +247,20 @@ public final class DiskCacheStore: CacheStore {
     }
 
     /// Plans to make room for bytes written.
-    func hasGrown() { planMaintenance() }
+    func hasGrown() { planMaintenance { $0.hasGrown = true } }
 
-    /// Counts hits, and makes room.
-    private func maintain(_ onStep: @escaping @Sendable () -> Void = {}, _ done: @escaping @Sendable () -> Void = {}) {
-        let hits = chores.withLock { chores in
-            defer { chores = Chores() }
-            return chores.hits
+    /// Counts hits, and makes room. After hits alone, which add nothing, it looks for that once a minute.
+    private func maintain(
+        afterWrite: Bool = false, _ onStep: @escaping @Sendable () -> Void = {}, _ done: @escaping @Sendable () -> Void = {}
+    ) {
+        let now = ContinuousClock.now
+        let (hits, looks) = chores.withLock { chores in
+            let looks = afterWrite || chores.hasGrown || chores.nextLook <= now
+            defer { chores = Chores(nextLook: looks ? now + .seconds(60) : chores.nextLook) }
+            return (chores.hits, looks)
         }
         try? ask { try $0.count(hits) }
-        makeRoom(try? ask { try $0.room(maximumBytes: maximumBytes) }, onStep, done)
+        makeRoom(looks ? (try? ask { try $0.room(maximumBytes: maximumBytes) }) : nil, onStep, done)
     }
 
     /// Removes some entries, and the rest behind queries that wait.
@@ -267,10 +275,10 @@ public final class DiskCacheStore: CacheStore {
         queue.async { [weak self, room] in self?.makeRoom(room, onStep, done) }
     }
 
-    /// Runs planned maintenance at once, for tests.
-    func maintainNow(onStep: @escaping @Sendable () -> Void = {}) async {
+    /// Runs planned maintenance at once, for tests; by default as after a write.
+    func maintainNow(afterWrite: Bool = true, onStep: @escaping @Sendable () -> Void = {}) async {
         let end = Suspension<Void>()
-        queue.async { [self] in maintain(onStep) { end.resume() } }
+        queue.async { [self] in maintain(afterWrite: afterWrite, onStep) { end.resume() } }
         await end.value()
     }
 }
