@@ -138,16 +138,13 @@ public final class DigestInterceptor: HTTPInterceptor {
             guard let answered = challenge ?? nearest?.challenge else { return nil }
             let place = challenge == nil ? nearest?.path ?? path : path
             // Calls that are challenged at the same time, and realms, may be given the same nonce, and must not use it with the same count.
-            let highest = known.reduce(UInt32(0)) { $1.challenge.nonce == answered.nonce ? max($0, $1.count) : $0 }
-            if highest == .max {
+            var count = known.reduce(UInt32(0)) { $1.challenge.nonce == answered.nonce ? max($0, $1.count) : $0 }
+            if count == .max {
                 // A count has eight digits (RFC 7616 §3.4). Without an answer the request is challenged anew.
-                known.removeAll { $0.challenge.nonce == answered.nonce }
-                guard challenge != nil else {
-                    sessions[origin] = known.isEmpty ? nil : known
-                    return nil
-                }
+                (known, count, sessions[origin]) = ([], 0, nil)
+                guard challenge != nil else { return nil }
             }
-            let count = highest == .max ? 1 : highest + 1
+            count += 1
             known.removeAll { $0.challenge.realm == answered.realm }
             known.insert(Session(challenge: answered, count: count, path: place), at: 0)
             if sessions.count >= Self.maximumOrigins, sessions[origin] == nil { sessions.removeAll() }

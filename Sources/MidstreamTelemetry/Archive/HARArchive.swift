@@ -104,7 +104,7 @@ public struct HARArchive: Sendable {
         // A recorder may be in the midst of an entry. What can't be read is told by what follows.
         let held = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { try? held?.close() }
-        if let held { try HARFormat.lock(held, path) }
+        if let held { try lock(held, path) }
         let data = try content(of: path, limit: defaultLimit)
         if let log = try whole(data) { return log.entries.count }
         guard let end = HARFormat.wholeEntries(of: data)?.end, let log = try whole(data[..<end] + HARFormat.ending) else {
@@ -120,6 +120,16 @@ public struct HARArchive: Sendable {
             throw Failure.file("can't write the file \(path): \(error.localizedDescription)")
         }
         return log.entries.count
+    }
+
+    /// Locks an archive's file until it is closed.
+    ///
+    /// - Throws: ``Failure`` when a recorder writes to it.
+    static func lock(_ file: FileHandle, _ path: String) throws {
+        // There are disks that know no locks.
+        if flock(file.fileDescriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+            throw Failure.file("a recorder still writes to the file \(path)")
+        }
     }
 
     /// The archive as the content of a file.

@@ -48,14 +48,4 @@ enum HARFormat {
         }
         return (entries.last?.upperBound ?? data.index(after: start), entries)
     }
-
-    /// Locks a file until it is closed.
-    ///
-    /// - Throws: ``HARArchive/Failure`` when a recorder writes to it.
-    static func lock(_ file: FileHandle, _ path: String) throws {
-        // There are disks that know no locks.
-        if flock(file.fileDescriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
-            throw HARArchive.Failure.file("a recorder still writes to the file \(path)")
-        }
-    }
 }

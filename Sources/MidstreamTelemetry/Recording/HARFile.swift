@@ -32,7 +32,7 @@ final class HARFile {
             guard opened >= 0 else { throw HARArchive.Failure.file("can't write the file \(path)") }
         }
         file = FileHandle(fileDescriptor: opened, closeOnDealloc: true)
-        try HARFormat.lock(file, path)
+        try HARArchive.lock(file, path)
         do {
             let content = try file.readToEnd() ?? Data()
             (end, lastStart, count) = (UInt64(HARFormat.beginning.count), UInt64(HARFormat.beginning.count), 0)

@@ -211,31 +211,25 @@
 
     /// Where the system keeps the authorities that it trusts.
     private enum SystemAuthorities {
-        private struct Places {
-            var file: String?
-            var folder: String?
-        }
-
-        private static let found = Locked<Places?>(nil)
+        private static let found = Locked<(file: String?, folder: String?)?>(nil)
 
         /// The folder if there is one with certificates by their hash, since only those that are needed are read then; else the file.
         ///
         /// - Throws: ``HTTPError`` when there is no descriptor to look with.
         static func find() throws -> (file: String?, folder: String?) {
-            let places = try found.withLock { found in
+            try found.withLock { found in
                 let places = try found ?? look()
                 found = places
                 return places
             }
-            return (places.file, places.folder)
         }
 
-        private static func look() throws -> Places {
+        private static func look() throws -> (file: String?, folder: String?) {
             let folder = X509_get_default_cert_dir().map { String(cString: $0) } ?? "/etc/ssl/certs"
-            if try isHashed(folder) { return Places(folder: folder) }
+            if try isHashed(folder) { return (nil, folder) }
             let standard = X509_get_default_cert_file().map { String(cString: $0) }
             let files = [standard, "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
-            return Places(file: files.compactMap { $0 }.first { access($0, R_OK) == 0 })
+            return (files.compactMap { $0 }.first { access($0, R_OK) == 0 }, nil)
         }
 
         private static func isHashed(_ folder: String) throws -> Bool {
