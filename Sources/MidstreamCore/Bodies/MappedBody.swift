@@ -10,7 +10,8 @@ extension HTTPBody {
     /// whose iterator keeps the state of one reading.
     ///
     /// - Parameters:
-    ///   - length: The number of bytes afterwards, when it is known. Unknown by default.
+    ///   - length: The number of bytes afterwards, when it is known; unknown by default. With a negative one reading and sending fail with
+    ///     ``HTTPError/Code/bodyUnreadable``.
     ///   - transform: Makes a chunk of a chunk; an empty one is skipped. Called in the reader's task, whose cancellation reaches it. What it
     ///     throws ends the reading, and closes a body that is arriving.
     public func mapChunks(

@@ -99,6 +99,7 @@ extension HTTPBody {
         incoming: (any IncomingBody) -> any IncomingBody
     ) -> HTTPBody {
         if bytes?.isEmpty == true { return HTTPBody(.empty, contentType: contentType) }
+        if let length, length < 0 { return .ofNegative(length) }
         switch storage {
         case .empty, .bytes, .file, .stream:
             let made = FreshChunks(length: length, closing: { close() }) { chunks(self) }

@@ -116,9 +116,10 @@ final class IncomingChunks: Sendable {
     let source: any IncomingBody
     let length: Int64?
 
+    /// - Parameter length: A negative one is what Foundation has for a length that isn't known.
     init(source: any IncomingBody, length: Int64?) {
         self.source = source
-        self.length = length
+        self.length = length.flatMap { $0 < 0 ? nil : $0 }
     }
 }
 

@@ -70,7 +70,7 @@ public struct HTTPBody: Sendable {
     }
 
     /// A body with a negative length, such as Foundation's -1 for an unknown one; sending it fails.
-    private static func ofNegative(_ length: Int64) -> HTTPBody {
+    static func ofNegative(_ length: Int64) -> HTTPBody {
         .failing(HTTPError(.bodyUnreadable, "A body can't have \(length) bytes; nil stands for a length that isn't known."))
     }
 
@@ -82,7 +82,7 @@ public struct HTTPBody: Sendable {
     /// A body that a transport is receiving, one chunk after the other.
     ///
     /// - Parameters:
-    ///   - length: The number of bytes that will come after decoding, when it is known.
+    ///   - length: The number of bytes that will come after decoding, when it is known. A negative one, such as Foundation's -1, counts as nil.
     ///   - next: The next chunk, or nil at the end. Reacts to the cancellation of the task that waits by throwing `CancellationError` and
     ///     giving up the transfer. Never called twice at the same time.
     ///   - trailers: The fields after the body (RFC 9110 §6.5), called once the end has been read; none by default.

@@ -25,6 +25,13 @@ struct MappedBodyTests {
         #expect(HTTPBody.empty.mapChunks(length: 7, double).length == 0)
     }
 
+    @Test("nothing has a negative length")
+    func negativeLength() async {
+        for body in [HTTPBody.text("a"), .once(chunks("a")), .incoming(ArrivingBody([[97]]))] {
+            #expect(await httpError { try await body.mapChunks(length: -1, double).collect() }?.code == .bodyUnreadable)
+        }
+    }
+
     @Test("an empty result is skipped")
     func emptyResult() async throws {
         var read: [[UInt8]] = []

@@ -50,6 +50,11 @@ struct ClosureBodyTests {
         #expect(closed.withLock { $0 } == 0)
     }
 
+    @Test("a negative length, such as Foundation's -1, is one that isn't known")
+    func negativeLength() {
+        #expect(HTTPBody.incoming(length: -1, next: { nil }, close: {}).length == nil)
+    }
+
     @Test("read to its end, it isn't empty for the next reader")
     func again() async throws {
         let body = body()

@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import Midstream
 import MidstreamCore
 import MidstreamTesting
@@ -129,6 +130,18 @@ struct MisbehaviourTests {
         }
         server.next(Self.part(0))
         try await server.client().download(HTTPRequest(server.url), to: folder.target)
+        #expect(folder.content == Self.content)
+    }
+
+    @Test("A length that a transport of one's own gives as -1 isn't known")
+    func negativeLength() async throws {
+        let folder = try Folder()
+        let stub = StubTransport { request in
+            let rest = Locked([Self.content])
+            let body = HTTPBody.incoming(length: -1, next: { rest.withLock { $0.popLast() } }, close: {})
+            return HTTPResponse(status: .ok, body: body, request: request)
+        }
+        try await testClient(transport: stub).download(HTTPRequest("http://h/film"), to: folder.target)
         #expect(folder.content == Self.content)
     }
 
