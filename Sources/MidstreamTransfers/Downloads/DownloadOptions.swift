@@ -7,7 +7,7 @@ public struct DownloadOptions: Sendable {
     public var isResumable: Bool
     /// How often one call goes on, or starts again, after something has broken off; 5 by default.
     public var resumes: Int
-    /// Over how many connections; 1 by default. Of more only long responses (from 16 MiB on) of servers that allow it are taken, and none
+    /// Over how many connections; 1 by default, 64 at most. Of more only long responses (from 16 MiB on) of servers that allow it are taken, and none
     /// over HTTP/2, whose connection gains nothing. When a part that one of them asks for is of no use, one starts again.
     public var parallel: Int
     /// The digest that the file has to have, such as `.sha256(hex: "…")`; any by default.

@@ -4,6 +4,8 @@ internal import MidstreamCore
 struct ParallelFetch: Sendable {
     /// How long a piece may bring nothing before somebody who has nothing to do takes it over.
     private static let patience = Duration.seconds(2)
+    /// More than servers give to one client; and each that has nothing to do looks through all pieces every second.
+    private static let mostWorkers = 64
 
     private let source: DownloadSource
     private let pool: PiecePool
@@ -36,6 +38,7 @@ struct ParallelFetch: Sendable {
     func run(_ response: HTTPResponse, workers: Int) async throws {
         // The one that is arriving is the first that is taken.
         guard let first = pool.take() else { return response.body.close() }
+        let workers = min(workers, Self.mostWorkers)
         source.note("fetches over \(workers) connections")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await work(beginningWith: (first, response.body)) }

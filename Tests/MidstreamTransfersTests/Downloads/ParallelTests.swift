@@ -33,6 +33,14 @@ struct ParallelTests {
         #expect(response.trace.description.contains("fetches over 4 connections"))
     }
 
+    @Test("There are 64 connections at most, however many may be used")
+    func most() async throws {
+        let options = DownloadOptions(parallel: 1_000)
+        let response = try await server.client().download(HTTPRequest(server.url), to: folder.target, options: options)
+        #expect(folder.content == Self.content)
+        #expect(response.trace.description.contains("fetches over 64 connections"))
+    }
+
     @Test("One connection is enough for what is short, or where ranges aren't offered")
     func single() async throws {
         try await server.client().download(HTTPRequest(server.url), to: folder.target)
