@@ -76,6 +76,17 @@ struct SharedTokenTests {
         #expect(issuer.counts == .init(refreshes: 0, reuses: 0))
     }
 
+    @Test("isn't waited for at its issuer for longer than that may take, with the store or without", arguments: [false, true])
+    func slowIssuer(isAlone: Bool) async {
+        let issuer = Issuer()
+        let core = member(Locked(isAlone))
+        defer { core.close() }
+        let authenticator = Fleet(core).sharing(
+            issuer.authenticator(), as: "t", whenAlone: .refreshAlone, refreshTimeout: .zero)
+        #expect(await httpError { try await authenticator.refresh(nil) }?.code == .timeout)
+        #expect(issuer.counts == .init(refreshes: 0, reuses: 0))
+    }
+
     @Test(
         "can't be had for good, where the issuer refuses it, and for now, where that can't answer",
         arguments: [true, false])

@@ -10,7 +10,7 @@ public enum TokenWhenAlone: Sendable, Hashable {
     /// It uses the old token until that expires, and then calls fail until the store is back: for refresh tokens that can be used
     /// once.
     case useOldUntilExpired
-    /// Calls wait for the store to come back, within their deadlines and `refreshTimeout`.
+    /// Calls wait for the store to come back, within their deadlines and the `refreshTimeout` of their ``AuthenticationInterceptor``.
     case waits
 }
 
@@ -145,12 +145,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             guard core.stopwatch.elapsed - begin < min(Self.margin, lease / 2) else {
                 throw FleetRefreshError(code: .late, retryAfter: .milliseconds(100))
             }
-            let late: @Sendable (Duration) -> HTTPError = {
-                HTTPError(.timeout, "Refreshing the fleet's token took longer than \($0).")
-            }
-            let token = try await TimeLimit(refreshTimeout, on: core.stopwatch.clock).run(error: late) { [base] in
-                try await base.refresh(mine.token)
-            }
+            let token = try await refreshed(mine)
             let next = try shared.advance(to: token, from: mine.record)
             core.noteRefresh()
             switch await core.store.writeToken(next.record, as: shared.name, holder: holder) {
@@ -171,6 +166,16 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             // The lock may have expired, and another member been quicker.
             if let newer = try await newer(than: mine.record, "") { return newer }
             throw FleetRefreshError(code: .dead, retryAfter: .seconds(1))
+        }
+    }
+
+    /// What the issuer gives in place of a token, within the time that it may take.
+    private func refreshed(_ mine: SharedToken.Held) async throws -> OAuthToken {
+        let late: @Sendable (Duration) -> HTTPError = {
+            HTTPError(.timeout, "Refreshing the fleet's token took longer than \($0).")
+        }
+        return try await TimeLimit(refreshTimeout, on: core.stopwatch.clock).run(error: late) { [base] in
+            try await base.refresh(mine.token)
         }
     }
 
@@ -200,7 +205,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             return credential
         case .refreshAlone:
             await hand(over: mine)
-            let token = try await base.refresh(mine.token)
+            let token = try await refreshed(mine)
             _ = try shared.advance(to: token, from: mine.record)
             core.noteRefresh()
             shared.offerInBackground(holder: holder)
