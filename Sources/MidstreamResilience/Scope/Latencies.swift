@@ -39,7 +39,7 @@ struct Latencies: Sendable {
         let count = count(at: now)
         guard count > 0 else { return nil }
         let isWhole = count > currentCount
-        let wanted = max(1, Int((Double(count) * min(max(share, 0), 1)).rounded(.up)))
+        let wanted = max(1, Int((Double(count) * min(max(0, share), 1)).rounded(.up)))
         var seen = 0
         for bucket in current.indices {
             seen += Int(current[bucket]) + (isWhole ? Int(previous[bucket]) : 0)

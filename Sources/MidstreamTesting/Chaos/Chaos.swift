@@ -100,7 +100,7 @@ public final class Chaos: HTTPInterceptor {
             ? .known("no rule for this request")
             : .unknown(
                 "would inject: "
-                    + rules.map { "\($0.fault.summary) (\(Int((min(max($0.share, 0), 1) * 100).rounded())) %)" }
+                    + rules.map { "\($0.fault.summary) (\(Int((min(max(0, $0.share), 1) * 100).rounded())) %)" }
                     .joined(separator: ", "))
     }
 }

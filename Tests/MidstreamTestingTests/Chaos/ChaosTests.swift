@@ -174,6 +174,13 @@ struct ChaosTests {
         #expect(first.count { $0 == 501 } == 40 && !first.contains(502))
     }
 
+    @Test("a share that is no number is none")
+    func noNumber() async throws {
+        let client = client([.init(.error(.connection), share: .nan)])
+        #expect(try await client.send(HTTPRequest("/")).status == 200)
+        #expect("\(try await client.explain(HTTPRequest("/")))".contains("would inject: connection (0 %)"))
+    }
+
     @Test("limits, breakers and retries take its faults for the server's, and all permits come back")
     func resilience() async throws {
         let limit = ConcurrencyLimit(.adaptive(start: 20))
