@@ -176,9 +176,11 @@ extension JSONObject {
 }
 
 extension Span {
+    /// Since 1970. What is before that is 0, and what 64 bits have no room for as late as they can tell.
     static func nanoseconds(_ date: Date, _ later: Duration) -> Int64 {
-        let (seconds, attoseconds) = later.components
-        return Int64(date.timeIntervalSince1970 * 1e6) * 1_000 + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        let start = Int64(min(max(0, date.timeIntervalSince1970 * 1e6), 9e15)) * 1_000
+        let (sum, isTooLate) = start.addingReportingOverflow(later.wholeNanoseconds)
+        return isTooLate ? .max : sum
     }
 }
 
