@@ -17,6 +17,8 @@ extension HTTPBody {
 extension MockServer {
     /// The byte at an offset of a ``HTTPBody/pattern(length:)``. The pattern's period is 251, a prime, so that lost, doubled
     /// and swapped blocks show.
+    ///
+    /// - Parameter offset: From 0 on.
     public static func patternByte(at offset: Int) -> UInt8 { UInt8(offset % 251) }
 }
 

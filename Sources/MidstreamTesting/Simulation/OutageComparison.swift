@@ -50,9 +50,9 @@ public struct OutageComparison: Sendable, CustomStringConvertible {
             }.run(for: .seconds(duration))
             rows.append(
                 Row(
-                    name: name, goodputBefore: report.goodput(0..<outage.lowerBound), goodputDuring: report.goodput(outage),
-                    sendsPerCall: report.sendsPerCall(outage), recovery: report.recovery(after: outage.upperBound), report: report
-                ))
+                    name: name, goodputBefore: report.goodput(0..<max(0, outage.lowerBound)),
+                    goodputDuring: report.goodput(outage), sendsPerCall: report.sendsPerCall(outage),
+                    recovery: report.recovery(after: outage.upperBound), report: report))
         }
         self.rows = rows
     }

@@ -268,6 +268,17 @@ struct SimulationTests {
     }
 
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("before an outage that has begun already there was nothing to go wrong")
+    func earlyOutage() async throws {
+        let comparison = try await OutageComparison(
+            of: -5..<2, within: 4,
+            clients: ["plain": { testClient(configuration: $0.configuration, transport: $0.transport) }],
+            server: ServerModel(workers: 10, service: .constant(.milliseconds(10))), load: .poisson(perSecond: 20),
+            effect: .slower(2))
+        #expect(comparison.rows.map(\.goodputBefore) == [1])
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("a report is one page, that needs nothing else")
     func html() async throws {
         let report = try await run(ServerModel(workers: 10, service: .constant(.milliseconds(10))), seconds: 5)
