@@ -60,7 +60,8 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
 
     /// The token that the fleet has, or else one that this member obtains for all.
     ///
-    /// - Throws: ``FleetRefreshError``; what the authenticator behind it throws.
+    /// - Throws: ``FleetRefreshError``; ``RefreshRefusal/loginEnded`` when the fleet's login has ended; ``HTTPError/Code/timeout`` when the issuer
+    ///   takes longer than it may; `CancellationError`; what the authenticator behind it throws.
     public func refresh(_ credential: OAuthToken?) async throws -> OAuthToken {
         let holder = core.newHolder()
         // A lock that was granted after all, to a request whose answer didn't come in time, is given back.

@@ -110,7 +110,8 @@ public final class RateLimit: HTTPInterceptor {
 
     /// Sends the request when it is its turn.
     ///
-    /// - Throws: ``HTTPError/Code/rateLimited`` when that would take too long.
+    /// - Throws: ``HTTPError/Code/rateLimited`` when that would take too long; ``HTTPError/Code/timeout`` or
+    ///   ``HTTPError/Code/deadlineExceeded`` when the request's time is over while it waits; what ``Quota/reserve(for:waitingAtMost:)`` throws.
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let shelf = table.state(for: request, next)

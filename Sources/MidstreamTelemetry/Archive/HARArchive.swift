@@ -133,6 +133,8 @@ public struct HARArchive: Sendable {
     }
 
     /// The archive as the content of a file.
+    ///
+    /// - Throws: `EncodingError` for a number that JSON has no form for.
     public func encoded() throws -> Data {
         var data = HARFormat.beginning
         for (place, entry) in entries.enumerated() {

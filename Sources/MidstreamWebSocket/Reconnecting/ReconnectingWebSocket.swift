@@ -61,7 +61,9 @@ public final class ReconnectingWebSocket: Sendable {
     public var socket: WebSocket? { state.withLock { $0.socket } }
 
     /// Sends a text over the socket that stands; see ``WebSocket/send(_:)-(String)``. It is sent once at most: when the socket is lost
-    /// meanwhile, and when none stands, it fails.
+    /// meanwhile, it fails.
+    ///
+    /// - Throws: ``HTTPError/Code/connectionLost`` with the phase ``HTTPError/Phase/notSent`` when none stands; what the socket's own throws.
     public func send(_ text: String) async throws { try await present().send(text) }
 
     /// Sends bytes in the same way.
