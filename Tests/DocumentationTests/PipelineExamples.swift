@@ -191,6 +191,17 @@ struct PipelineExamples {
         #expect(client.pipeline.entries.map(\.name) == ["Arbiter", "Redirects", "AttemptNumber"])
     }
 
+    @Test("Ranks come before scopes")
+    func ranks() async throws {
+        let (transport, log) = (StubTransport(status: .ok), Recorder())
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: transport) { CacheInterceptor() }
+        var request = HTTPRequest("users")
+        request.interceptors = [WireLog { log.write($0) }]
+        let exchange = try await client.explain(request).steps.filter { $0.stage == .exchange }
+        print(exchange.map(\.name))
+        try page.expectBlock(printing: "\(exchange.map(\.name))")
+    }
+
     /// Asks for less when the network is slow, and says why.
     struct SmallerImages: RequestInterceptor {
         let isSlow: @Sendable () -> Bool

@@ -86,7 +86,7 @@ private enum InterceptorsKey: RequestContextKey {
 }
 
 extension HTTPRequest {
-    /// Interceptors of this request alone. In each stage they run outside the client's.
+    /// Interceptors of this request alone. In each stage they run outside the client's of the same ``InterceptorRank``.
     ///
     /// While a call of the request is under way, one that is made of it within that call doesn't run them again.
     public var interceptors: [any HTTPInterceptor] {

@@ -98,7 +98,7 @@ package final class Pipeline: Sendable {
             transportName: "\(type(of: transport))", exchange: Exchange(transport), redaction: redaction)
     }
 
-    /// The pipeline with interceptors of one request added: in each stage outside the client's.
+    /// The pipeline with interceptors of one request added: in each stage outside the client's of the same rank.
     package func adding(request interceptors: [any HTTPInterceptor]) -> Pipeline {
         Pipeline(
             Self.sorted(Self.elements(interceptors, scope: .request) + elements), transportName: legend.transport,
