@@ -46,4 +46,16 @@ import Testing
             #expect(response.trailers?["X-Late"] == "yes")
         }
     }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func thoseOfARequestAreLeftOutBehindAKnownLength(transport: TransportUnderTest) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init())
+        var request = HTTPRequest(.post, server.url(), body: .text("hello"))
+        request.trailers = { ["X-Checksum": "abc"] }
+        #expect(try await transport.client().send(request).status == 200)
+        let received = try await server.takeRequest()
+        #expect(received.text == "hello" && received.trailers == nil)
+    }
 }

@@ -3,8 +3,8 @@ enum TrailersKey: RequestContextKey { static var defaultValue: (@Sendable () -> 
 extension HTTPRequest {
     /// Gives the fields after the body (RFC 9110 §6.5), when that has been sent to its end; none by default.
     ///
-    /// When the body's length isn't known, the wire sends them, and libcurl over HTTP/1.1. Elsewhere they are left out, which a recipient may
-    /// do as well. Called by the transport's thread, so it mustn't wait. Name them in `Trailer`.
+    /// When the body's length isn't known, the wire sends them, and libcurl over HTTP/1.1. Elsewhere they are left out without an error, since
+    /// any recipient may do that as well. Called by the transport's thread, so it mustn't wait. Name them in `Trailer`.
     public var trailers: (@Sendable () -> HTTPHeaders)? {
         get { context[TrailersKey.self] }
         set { context[TrailersKey.self] = newValue }
