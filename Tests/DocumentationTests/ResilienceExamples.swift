@@ -93,6 +93,16 @@ struct ResilienceExamples {
         }
     }
 
+    @Test("A quota hears what a server says")
+    func sharedQuota() async {
+        let busy = StubTransport(status: .tooManyRequests, headers: [.retryAfter: "5"])
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: busy) {
+            RateLimit(quota: SharedQuota(store: store), maximumWait: .seconds(5))
+        }
+        _ = try? await client.send(HTTPRequest("users"))
+        #expect(store.announced.events == ["https://api.example.com: 5.0 seconds"])
+    }
+
     @Test("A fallback")
     func fallback() async throws {
         let transport = StubTransport(status: .serviceUnavailable)
@@ -183,6 +193,9 @@ struct ResilienceExamples {
 
 /// Stands for a store that several processes reach.
 struct TokenStore: Sendable {
+    let announced = Recorder()
+
+    func announce(_ report: QuotaReport, of key: String) { announced.write("\(key): \(report.time ?? .zero)") }
     func takeToken(of key: String) async throws -> Duration { .zero }
     func giveTokenBack(to key: String) async throws {}
 }
@@ -196,6 +209,8 @@ struct SharedQuota: Quota {
     }
 
     func giveBack(for key: String) async { try? await store.giveTokenBack(to: key) }
+
+    func learn(_ said: QuotaReport, for key: String) { store.announce(said, of: key) }
 }
 
 /// Lists interceptors as a pipeline does.
