@@ -29,8 +29,8 @@ extension HTTPClient {
         private(set) var givenRetries: Int?
         /// Who judges responses, in order; the ``DefaultValidator`` by default.
         public var validators: [any HTTPValidator]
-        /// What the retries of all calls together may cost, 1 each after 429 and 503, otherwise 2; by default a fifth of the calls, and ten.
-        /// Nil: any number.
+        /// What the retries of all calls together may cost, 1 each after 429 and 503, otherwise 2; by default a fifth of the calls that may be
+        /// retried, and ten. Nil: any number.
         public var retryBudget: RetryBudget?
         /// The longest `Retry-After` that is honoured; a longer one is cut to it. 60 s by default.
         public var maximumRetryAfter: Duration
