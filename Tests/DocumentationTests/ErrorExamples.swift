@@ -46,6 +46,16 @@ struct ErrorExamples {
         #expect(error.map { "\($0)" } == "validation: The quota of a is used up. [GET https://h/]")
     }
 
+    @Test("A budget that is used up ends a call after its first attempt, with the code of the others")
+    func budget() async throws {
+        let stub = StubTransport(status: .serviceUnavailable)
+        let client = HTTPClient(
+            baseURL: "https://api.example.com",
+            configuration: .init(maxRetries: 3, retryBudget: RetryBudget(share: 0, reserve: 0)), transport: stub)
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("users")) }
+        #expect(error?.code == .retriesExhausted && error?.cause == .unacceptableStatus && stub.requests.count == 1)
+    }
+
     @Test("The table has all codes that there are, and no other")
     func codes() throws {
         var declared: Set<String> = []

@@ -208,7 +208,7 @@ extension HTTPError.Code {
     public static let decoding = Self(rawValue: "decoding")
     /// A validator's own work failed.
     public static let validation = Self(rawValue: "validation")
-    /// Every allowed attempt failed; carries the last response and the last reason.
+    /// Every allowed attempt failed, or the client's budget for retries is used up; carries the last response and the last reason.
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// Credentials could not be obtained or were refused.
     public static let authentication = Self(rawValue: "authentication")
