@@ -45,6 +45,9 @@ struct ResilienceExamples {
             let client = HTTPClient(baseURL: "https://api.example.com", transport: transport) { interceptor }
             #expect(try await client.send(HTTPRequest("users")).status == .ok)
         }
+        // Those that the page names.
+        let withTask = (limits + interceptors + others).filter { !$0.traits.contains(.endsInTime) }
+        #expect(withTask.map { "\(type(of: $0))" } == ["RateLimit", "Coalescing", "Coalescing"])
         var prefetch = HTTPRequest("articles/43")
         prefetch.priority = .sheddable
         #expect(prefetch.priority < .normal)
