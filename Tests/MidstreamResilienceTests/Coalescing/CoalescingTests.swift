@@ -145,7 +145,7 @@ struct CoalescingTests {
         #expect(try await requests(plain, other) == 2)
     }
 
-    @Test("equal settings are shared where they can be compared", arguments: 0..<8)
+    @Test("equal settings are shared where they can be compared", arguments: 0..<9)
     func equalSettings(setting: Int) async throws {
         var requests = [HTTPRequest(.get, "/"), HTTPRequest(.get, "/")]
         for place in requests.indices {
@@ -157,6 +157,7 @@ struct CoalescingTests {
             case 4: requests[place].context[Tenant.self] = "b"
             case 5: requests[place].validators = [DefaultValidator()]
             case 6: requests[place].interceptors = [ClosureRequestInterceptor("x") { _ in }]
+            case 7: requests[place].redirects = .refuse
             default: requests[place].isWatchedArriving = true
             }
         }
