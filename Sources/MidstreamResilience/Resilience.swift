@@ -18,8 +18,8 @@ public enum Resilience {
     /// - Parameters:
     ///   - maxRetries: Of requests that set none. nil, the default: the client's
     ///     (``HTTPClient/Configuration/maxRetries``), and 3 where that isn't set either.
-    ///   - timeout: The longest that an attempt may take, unless the client or the request allows less; 10 s by default.
-    ///   - deadline: The longest that a call may take, unless the client or the request allows less; 30 s by default.
+    ///   - timeout: Of requests that set none: the longest that an attempt may take, unless the client allows less; 10 s by default.
+    ///   - deadline: Of requests that set none: the longest that a call may take, unless the client allows less; 30 s by default.
     public static func standard(
         maxRetries: Int? = nil, timeout: Duration = .seconds(10), deadline: Duration = .seconds(30)
     ) -> ChainedHTTPInterceptor {
