@@ -188,5 +188,6 @@ struct BodyExamples {
             #expect(body.contentType.map { "`\($0)`" } ?? "none" == type && page.contains("| \(type) |"))
             #expect((body.replayability == .replayable) == isReplayable)
         }
+        #expect(HTTPBody.file(file.appendingPathExtension("missing"), range: 0..<5).length == 5)
     }
 }
