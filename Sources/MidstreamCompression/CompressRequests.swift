@@ -53,7 +53,7 @@ public final class CompressRequests: HTTPInterceptor {
         let response = try await next(compressed)
         guard response.status == .unsupportedMediaType else { return response }
         let now = next.call?.stopwatch.restarted() ?? Stopwatch(on: ContinuousClock())
-        guard !request.body.isSpent else {
+        guard request.canBeSentAgain(after: response) else {
             remember(request, now)
             return response
         }

@@ -250,6 +250,31 @@ import Testing
         #expect(try await client.send(request).body.bytes == [1])
     }
 
+    @Test(
+        "A POST isn't sent again because what its answer led to is rejected",
+        arguments: [
+            (.attempt, .seeOther, [.post, .get]), (.attempt, .temporaryRedirect, [.post, .post, .post, .post]),
+            (.exchange, .seeOther, [.post, .get, .get]),
+        ] as [(InterceptorStage, HTTPStatus, [HTTPMethod])])
+    func redirectedPost(stage: InterceptorStage, status: HTTPStatus, methods: [HTTPMethod]) async throws {
+        let authenticator = TestAuthenticator()
+        let stub = StubTransport { request in
+            guard request.urlText.hasSuffix("/orders/7") else {
+                return HTTPResponse(status: status, headers: [.location: "/orders/7"], request: request)
+            }
+            let isFresh = request.headers[.authorization] == "token 1"
+            return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
+        }
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(authenticator, credential: "old").at(stage)
+        }
+        _ = await code { try await client.send(HTTPRequest(.post, "/orders", body: .text("one"))) }
+        #expect(stub.requests.map(\.method) == methods)
+        // The credential has been refreshed for the calls that follow.
+        #expect(try await client.send(HTTPRequest("/orders/7")).status == .ok)
+        #expect(authenticator.refreshes == 1)
+    }
+
     @Test func settingTheCredentialWinsOverARefreshThatIsUnderWay() async throws {
         let refreshing = Gate()
         let stub = StubTransport.accepting("login")

@@ -220,5 +220,17 @@
                 })
             #expect(await httpError { try await other.send(HTTPRequest(.post, "/", body: once)) }?.response?.status.code == 415)
         }
+
+        @Test("A POST isn't sent again because what its answer led to is refused")
+        func redirectedPost() async throws {
+            let server = try MockServer()
+            server.respond { request in
+                request.path == "/7" ? .init(status: 415) : .init(status: .seeOther, headers: ["Location": "/7"])
+            }
+            let client = testClient(baseURL: server.url()) { CompressRequests() }
+            let error = await httpError { try await client.send(HTTPRequest(.post, "/", body: .bytes(Self.content))) }
+            #expect(error?.response?.status.code == 415)
+            #expect(server.requests.map(\.method) == [.post, .get])
+        }
     }
 #endif

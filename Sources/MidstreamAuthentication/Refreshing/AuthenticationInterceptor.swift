@@ -23,8 +23,9 @@ public import MidstreamCore
 ///   another. A credential in the query belongs at ``InterceptorStage/exchange`` (see ``HTTPInterceptor/at(_:)``), where each hop is
 ///   judged by itself. There it stands inside caches, and outside hedges, breakers, quotas and limits, and outside your own
 ///   interceptors: one that changes the host belongs at ``InterceptorStage/attempt``, or the credential goes there with it.
-/// - A request whose body can be read once, and was, can't be sent again: the credential is refreshed for the calls to come, and
-///   the rejecting response is returned.
+/// - A request whose body can be read once, and was, can't be sent again. Nor is a `POST` that was answered by a redirect when the `GET`
+///   behind it is rejected, unless it may be sent twice (``HTTPRequest/allowsUnsafeRetry``). The credential is refreshed for the calls to
+///   come, and the rejecting response is returned.
 ///
 /// The rejecting response is closed before the request is sent again.
 public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor {
@@ -134,9 +135,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         let login: Int
         let failures: Int
 
-        /// Whether the body hasn't been used up.
-        var canSendAgain: Bool { !request.body.isSpent }
-
         func record(_ event: @autoclosure () -> CallEvent) { request.record(event()) }
     }
 
@@ -147,7 +145,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         // Another call may have refreshed meanwhile. That helps once; a credential which is outdated as soon as it is there
         // isn't waited out.
         if isRejected, let newer = keeper.present.held, newer.generation > held.generation, newer.login == visit.login {
-            guard visit.canSendAgain else { return response }
+            guard visit.request.canBeSentAgain(after: response) else { return response }
             visit.request.giveUp(response)
             visit.record(.credential(.wasNewer, rejection: response.status))
             held = newer
@@ -159,7 +157,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             if !held.isTried { keeper.note(.accepted, of: held) }
             return response
         }
-        let canSendAgain = visit.canSendAgain
+        let canSendAgain = visit.request.canBeSentAgain(after: response)
         // Closed before the wait, so that it holds no connection that the refresh may need.
         if canSendAgain { visit.request.giveUp(response) }
         let fresh = try await successor(of: held.generation, in: visit, rejecting: response)

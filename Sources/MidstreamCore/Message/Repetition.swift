@@ -20,6 +20,13 @@ extension HTTPRequest {
         if isRepeatable, !origin.isRepeatableFromTheStart { followsUnrepeatable = true }
     }
 
+    /// Whether it may be sent once more in place of a response that refuses it: not when its body has been used up, nor when it may not be
+    /// sent twice and the response refuses only what a redirect has led to from it.
+    package func canBeSentAgain(after response: HTTPResponse) -> Bool {
+        // What led here itself isn't sent with it.
+        !body.isSpent && (followsUnrepeatable || !response.request.followsUnrepeatable)
+    }
+
     /// Whether redirects led here from one that may not be sent again.
     var followsUnrepeatable: Bool {
         get { carries(FollowsUnrepeatableKey.self) && context[FollowsUnrepeatableKey.self] }
