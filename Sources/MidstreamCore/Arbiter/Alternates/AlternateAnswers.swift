@@ -4,6 +4,8 @@ internal import Interception
 struct AlternateAnswer: Sendable {
     let response: HTTPResponse
     let number: Int
+    /// Those that came after it.
+    let next: AlternateAnswers
 }
 
 /// The answers to alternates that came after some moment: each attempt holds those that are news to it.
@@ -12,7 +14,7 @@ struct AlternateAnswer: Sendable {
 /// that began before it, and no longer.
 final class AlternateAnswers: Sendable {
     private struct State {
-        var end: (request: WireRequest, answer: AlternateAnswer)?
+        var end: (request: WireRequest, response: HTTPResponse)?
         var next: AlternateAnswers?
     }
 
@@ -32,14 +34,13 @@ final class AlternateAnswers: Sendable {
     }
 
     /// Notes the answer that ends this one; gives it with its number, and the one that begins thereby.
-    func end(with response: HTTPResponse, to request: WireRequest) -> (AlternateAnswer, AlternateAnswers) {
-        let answer = AlternateAnswer(response: response, number: number)
+    func end(with response: HTTPResponse, to request: WireRequest) -> AlternateAnswer {
         let next = AlternateAnswers(number: number + 1)
         state.withLock { state in
-            state.end = (request, answer)
+            state.end = (request, response)
             state.next = next
         }
-        return (answer, next)
+        return AlternateAnswer(response: response, number: number, next: next)
     }
 
     /// The latest answer to a request from here on.
@@ -48,7 +49,9 @@ final class AlternateAnswers: Sendable {
         var place: AlternateAnswers? = self
         while let current = place {
             let (end, next) = current.state.withLock { ($0.end, $0.next) }
-            if let end, end.request == request { latest = end.answer }
+            if let end, let next, end.request == request {
+                latest = AlternateAnswer(response: end.response, number: current.number, next: next)
+            }
             place = next
         }
         return latest

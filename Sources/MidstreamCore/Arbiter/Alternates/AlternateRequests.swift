@@ -58,8 +58,8 @@ final class AlternateRequests: Sendable {
     /// The answer to a request as it goes on the wire, and whether it is another call's.
     fileprivate func answer(
         to request: WireRequest, newTo answers: AlternateAnswers, _ deliver: @escaping @Sendable () async throws -> HTTPResponse
-    ) async throws -> (response: HTTPResponse, isShared: Bool) {
-        if let answer = answers.latest(to: request) { return (answer.response, true) }
+    ) async throws -> (answer: AlternateAnswer, isShared: Bool) {
+        if let answer = answers.latest(to: request) { return (answer, true) }
         let isOwn = Locked(false)
         var asksAgain = true
         while true {
@@ -77,7 +77,7 @@ final class AlternateRequests: Sendable {
                 continue
             }
             // Who joins a flight may get an answer that is news only to the one who started it.
-            if answer.number >= answers.number { return (answer.response, !isOwn.withLock { $0 }) }
+            if answer.number >= answers.number { return (answer, !isOwn.withLock { $0 }) }
         }
     }
 
@@ -85,10 +85,10 @@ final class AlternateRequests: Sendable {
         latest.withLock { latest in
             // A failure is for those who wait for it.
             guard HTTPStatusSet.successAndRedirect.contains(response.status) else {
-                return AlternateAnswer(response: response, number: latest.number)
+                return AlternateAnswer(response: response, number: latest.number, next: latest)
             }
-            let (answer, next) = latest.end(with: response, to: request)
-            latest = next
+            let answer = latest.end(with: response, to: request)
+            latest = answer.next
             return answer
         }
     }
@@ -121,6 +121,8 @@ private final class Sharing: ExchangeSharing {
     private let answers: AlternateAnswers
     let call: Call
     private let shared = Locked(false)
+    /// What is news to a request that has had an answer: whoever asks again wants another one.
+    private let asked = Locked<[WireRequest: AlternateAnswers]>([:])
 
     init(alternates: AlternateRequests, answers: AlternateAnswers, call: Call) {
         self.alternates = alternates
@@ -134,11 +136,13 @@ private final class Sharing: ExchangeSharing {
         to request: HTTPRequest, _ deliver: @escaping @Sendable () async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         guard let wire = WireRequest(request) else { return try await deliver() }
-        var (response, isShared) = try await alternates.answer(to: wire, newTo: answers, deliver)
-        if isShared {
-            shared.withLock { $0 = true }
-            response.request = request
-        }
+        let news = asked.withLock { $0[wire] } ?? answers
+        let (answer, isShared) = try await alternates.answer(to: wire, newTo: news, deliver)
+        asked.withLock { $0[wire] = answer.next }
+        guard isShared else { return answer.response }
+        shared.withLock { $0 = true }
+        var response = answer.response
+        response.request = request
         return response
     }
 }
