@@ -42,6 +42,17 @@ struct RejectedBodyTests {
         #expect((error?.underlying as? HTTPError)?.response?.data == Data(Self.json.utf8))
     }
 
+    @Test func oneThatWasGivenUpForAnAlternateThatFailsSaysSo() async throws {
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/login") { return HTTPResponse(status: 500, request: request) }
+            return HTTPResponse(status: 419, body: .once(AsyncStream(chunks: [Array(Self.json.utf8)])), request: request)
+        }
+        let client = ArbiterBench().client(stub, validators: [AlwaysRetry(.after(HTTPRequest("/login")) { _, _ in })])
+        let error = await httpError { try await client.stream(HTTPRequest("/")) }
+        #expect(error?.code == .validation && error?.response?.body.bytes == [])
+        #expect(error?.message.contains("given up for another attempt") == true)
+    }
+
     @Test("a longer one is left to be read, and the error says so", arguments: [nil, 65_537] as [Int64?])
     func longer(length: Int64?) async throws {
         let bytes = [UInt8](repeating: 7, count: 65_537)

@@ -32,7 +32,7 @@ final class AlternateRequests: Sendable {
                 .alternate(
                     request: alternate.description, outcome: TraceRecorder.text(of: error), status: nil,
                     isShared: shared.wasShared))
-            throw Self.failure(of: attempt.request, outcome, error)
+            throw attempt.withoutBody(Self.failure(of: attempt.request, outcome, error))
         }
     }
 
