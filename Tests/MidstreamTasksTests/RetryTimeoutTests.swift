@@ -110,6 +110,19 @@ import Testing
         _ = try await client.get("b").timeout(.seconds(3)).map { $0 }.timeout(.seconds(5)).result()
         #expect(stub.requests.map(\.timeout) == [.seconds(5), .seconds(3)])
     }
+
+    @Test func aTimeoutLimitsWhatItsOwnTaskSendsInAnInterceptorTooAndAnOuterOneDoesNot() async throws {
+        let stub = StubTransport(status: .ok)
+        let tokens = HTTPClient.stubbed(stub)
+        let client = testClient(baseURL: "https://example.com", transport: stub) {
+            ClosureRequestInterceptor { _ in
+                _ = try await tokens.get("a").map { $0 }.timeout(.seconds(5)).result()
+                _ = try await tokens.get("b").map { $0 }.askAgain(1).result()
+            }
+        }
+        _ = try await client.get("c").map { $0 }.timeout(.seconds(9)).result()
+        #expect(stub.requests.map(\.timeout) == [.seconds(5), nil, .seconds(9)])
+    }
 }
 
 @Suite("Asking again and retrying multiply, and the trace says so", .leavesNothing)

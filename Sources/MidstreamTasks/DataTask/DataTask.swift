@@ -1,5 +1,4 @@
 public import Foundation
-internal import Interception
 public import MidstreamCore
 
 /// A request as a task: what to send, and the client that is to send it.
@@ -58,17 +57,15 @@ public struct DataTask: RequestTask {
     /// The request as the next call sends it.
     package func newCall() -> HTTPRequest {
         var request = request.asNewCall()
-        let environment = TaskEnvironmentValues.current
-        // Not for what interceptors send by tasks of their own.
-        guard ChainPosition.current == nil else { return request }
-        if let observer = environment[TransferObserverKey.self] {
+        let terms = TaskEnvironmentValues.current.requestTerms
+        if let observer = terms.observer {
             request.interceptors.append(TransferInterceptor(observer: observer))
         }
         let retries = request.maxRetries ?? client.configuration.maxRetries
-        if let repetition = environment[RepetitionKey.self], repetition.number > 1, retries > 0 {
+        if let repetition = terms.repetition, repetition.number > 1, retries > 0 {
             request.interceptors.append(RepetitionNote(repetition: repetition, retries: retries))
         }
-        if request.timeout == nil { request.timeout = environment[AttemptTimeoutKey.self] }
+        if request.timeout == nil { request.timeout = terms.timeout }
         return request
     }
 }

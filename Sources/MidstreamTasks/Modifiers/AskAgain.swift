@@ -7,10 +7,6 @@ struct Repetition: Sendable {
     let limit: Int
 }
 
-enum RepetitionKey: TaskEnvironmentKey {
-    static var defaultValue: Repetition? { nil }
-}
-
 /// Says in the trace of a call that it is a repetition, when it may itself be repeated: the two multiply.
 struct RepetitionNote: RequestInterceptor {
     let repetition: Repetition
@@ -50,7 +46,7 @@ extension RequestTask {
             while true {
                 do {
                     let repetition = Repetition(number: retry, limit: limit)
-                    let result = try await self.environment(RepetitionKey.self, repetition).result()
+                    let result = try await self.changingEnvironment { $0.requestTerms.repetition = repetition }.result()
                     guard retry <= limit, let rejection = (result as? any Rejectable)?.rejection, condition(rejection) else {
                         return result
                     }

@@ -1,10 +1,5 @@
 internal import MidstreamCore
 
-/// The observer of the bytes that data tasks send and receive.
-enum TransferObserverKey: TaskEnvironmentKey {
-    static var defaultValue: TransferObserver? { nil }
-}
-
 extension RequestTask {
     /// Reports how much of the bodies has gone over the wire.
     ///
@@ -20,6 +15,6 @@ extension RequestTask {
         _ direction: TransferProgress.Direction? = nil, _ report: @escaping @Sendable (TransferProgress) -> Void
     ) -> AnyRequestTask<Element> {
         let observer = TransferObserver(direction, report)
-        return changingEnvironment { $0[TransferObserverKey.self] = observer.and($0[TransferObserverKey.self]) }
+        return changingEnvironment { $0.requestTerms.observer = observer.and($0.requestTerms.observer) }
     }
 }
