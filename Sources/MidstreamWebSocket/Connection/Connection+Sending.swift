@@ -90,6 +90,8 @@ extension Connection {
             throw error
         }
         defer { frames.leave() }
+        // The channel would end with a write that is refused.
+        if !endsWhenCancelled { try Task.checkCancellation() }
         let controls = state.withLock { state -> [[UInt8]]? in
             guard state.end == nil, state.closing == nil else { return nil }
             let controls = state.controls.takeAll()

@@ -341,6 +341,18 @@
             #expect(try await messages.next() == .text("then"))
         }
 
+        @Test func `Chunks are taken back when none has been sent before they are cancelled`() async throws {
+            let socket = try await connect { try await $0.echo() }
+            let sending = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await socket.send(.binary, chunks: AsyncStream<[UInt8]> { $0.finish() })
+            }
+            await #expect(throws: CancellationError.self) { try await sending.value }
+            try await socket.send("then")
+            var messages = socket.makeAsyncIterator()
+            #expect(try await messages.next() == .text("then"))
+        }
+
         @Test func `A send that is cancelled in its middle ends the socket`() async throws {
             let release = Gate()
             let socket = try await connect { _ in await release.wait() }
