@@ -47,9 +47,11 @@ extension ResponseCache {
 
     @inline(never)
     private func firstStep(_ request: HTTPRequest, _ next: Next, _ known: CacheRemovals.Knowledge) -> Step {
-        guard request.method == .get || request.method == .head else { return .write }
         let demand = CacheDemand(request)
-        if let reason = demand.bypass { return .bypass(reason) }
+        if let reason = demand.bypass {
+            if demand.isOnlyIfCached { return .answer(refused(request, reason)) }
+            return request.method == .get || request.method == .head ? .bypass(reason) : .write
+        }
         guard let fingerprint = known.fingerprint else { return .salt }
         var inquiry = inquiry(request, demand, next.identity(of: request), fingerprint, known)
         return step(of: &inquiry, next)
@@ -89,7 +91,7 @@ extension ResponseCache {
         case .fresh(let answer), .stale(let answer), .staleWhileRevalidate(let answer):
             guard let body = bodyNow(of: answer) else { return .wait(inquiry, bodyOf: decision) }
             return .answer(answered(by: answer, decision, body, inquiry, next))
-        case .refuse(let reason): return .answer(refused(request, reason))
+        case .refuse(let reason): return .answer(refused(request, reason.text))
         case .fetch(let reason), .validate(let reason, _), .complete(let reason, _):
             count { $0.misses += 1 }
             let miss = CacheMiss(request, inquiry.demand, inquiry.lookup.withoutBodies, reason, decision, on: next.clock)
@@ -126,8 +128,8 @@ extension ResponseCache {
     }
 
     /// The 504 to a request that mustn't be sent.
-    private func refused(_ request: HTTPRequest, _ reason: MissReason) -> HTTPResponse {
-        request.note("\(reason.text), and the request mayn't go further")
+    private func refused(_ request: HTTPRequest, _ reason: String) -> HTTPResponse {
+        request.note("\(reason), and the request mayn't go further")
         var response = HTTPResponse(status: 504, headers: [.contentLength: "0"], request: request)
         response.isFromCache = true
         response.isMade = true

@@ -6,9 +6,10 @@ internal import MidstreamCore
 extension ResponseCache {
     /// Says what would be done, and doesn't count as a request.
     func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        guard request.method == .get || request.method == .head else { return .known("answers no \(request.method)") }
         let demand = CacheDemand(request)
-        if let reason = demand.bypass { return .known("not for the cache: \(reason)") }
+        if let reason = demand.bypass {
+            return demand.isOnlyIfCached ? .answers("\(reason), would answer 504") : .known("not for the cache: \(reason)")
+        }
         let identity = ChainPosition.current?.call?.rehearsal?.identity(of: request) ?? WireIdentity()
         let lookup = await lookUp(request, identity, on: ContinuousClock())
         let decision = rules.decide(request.method, demand, lookup, at: options.now())

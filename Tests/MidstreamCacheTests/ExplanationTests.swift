@@ -20,6 +20,10 @@ struct ExplanationTests {
         bench.clock.advance(61)
         let stale = try await bench.client.explain(HTTPRequest(CacheBench.url))
         #expect(stale.answeredBy == nil && stale.request.headers["If-None-Match"] == "\"a\"")
+        var write = HTTPRequest(.post, CacheBench.url)
+        write.cache = .onlyIfCached
+        let refused = try await bench.client.explain(write)
+        #expect(refused.answeredBy == "CacheInterceptor" && "\(refused)".contains("would answer 504"))
         #expect(bench.sent == 1)
     }
 

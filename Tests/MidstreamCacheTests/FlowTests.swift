@@ -152,6 +152,11 @@ struct FlowTests {
         ])
         let missing = try await bench.get { $0.cache = .onlyIfCached }
         #expect(missing.status == 504 && bench.sent == 0)
+        let unanswerable: [(HTTPMethod, HTTPHeaders)] = [(.post, [:]), (.get, ["If-Match": "\"a\""])]
+        for (method, headers) in unanswerable {
+            let refused = try await bench.get(CacheBench.url, headers) { ($0.method, $0.cache) = (method, .onlyIfCached) }
+            #expect(refused.status == 504 && bench.sent == 0)
+        }
         _ = try await bench.get()
         #expect(try await bench.get { $0.cache = .onlyIfCached }.text == "one")
         bench.clock.advance(20)

@@ -34,7 +34,9 @@ struct CacheDemand: Sendable {
         use = request.carriesNothing ? .standard : request.cache
         fields = request.headers.contains(oneOf: Self.fieldNames) ? Fields(request) : nil
         bypass =
-            if use == .noStore || fields?.control.contains(.noStore) == true {
+            if request.method != .get, request.method != .head {
+                "no cache answers its method"
+            } else if use == .noStore || fields?.control.contains(.noStore) == true {
                 "the request wants nothing stored"
             } else if fields != nil, request.headers.contains("If-Match") || request.headers.contains(.ifUnmodifiedSince) {
                 "its condition is the server's to judge"

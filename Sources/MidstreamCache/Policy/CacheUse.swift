@@ -9,7 +9,7 @@ public enum CacheUse: Sendable, Hashable {
     case reload
     /// Nothing stored answers, and nothing is stored.
     case noStore
-    /// What is stored answers, or a made 504 does; nothing is sent.
+    /// What is stored answers, or a made 504 does; nothing is sent, whatever the method.
     case onlyIfCached
     /// What is stored answers, fresh or stale; the server only when nothing is stored.
     case ignoringFreshness
