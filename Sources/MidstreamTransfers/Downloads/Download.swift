@@ -35,6 +35,7 @@ final class Download: Sendable {
     private let part: PartFile
     private let options: DownloadOptions
     private let state: Locked<State>
+    private let attempts = ResumptionCount()
 
     init(_ source: DownloadSource, _ part: PartFile, _ options: DownloadOptions) {
         self.source = source
@@ -109,26 +110,25 @@ final class Download: Sendable {
     // MARK: Fetching
 
     private func fetch() async throws -> HTTPResponse {
-        var attempts = 0
         while true {
+            let before = attempts.current
             do {
                 // An answer may have only a part of the requested range.
                 while true {
                     if let response = try await fetchMore() { return response }
                 }
             } catch let again as StartsAgain {
-                attempts += 1
-                guard attempts <= max(1, options.resumes) else {
+                guard attempts.next(after: before) <= max(1, options.resumes) else {
                     throw HTTPError(.protocolViolation, "The download can't go on: \(again.reason).", phase: .answered)
                 }
                 source.record(.transferRestart(reason: again.reason))
                 try startAgain()
             } catch let error as HTTPError where error.mayPass && state.withLock({ $0.hasBegun && $0.validator != nil }) {
-                attempts += 1
-                guard attempts <= options.resumes else { throw error }
+                let attempt = attempts.next(after: before)
+                guard attempt <= options.resumes else { throw error }
                 error.response?.body.close()
                 source.record(.transferInterruption(cause: "\(error.code)", bytes: state.withLock { $0.done.count }))
-                try await source.pace.pause(before: attempts, after: error)
+                try await source.pace.pause(before: attempt, after: error)
             }
         }
     }
@@ -236,7 +236,7 @@ final class Download: Sendable {
             state.withLock { $0.isSparse = true }
             try record()
             let (total, validator) = state.withLock { ($0.total ?? range.upperBound, $0.validator) }
-            let fetch = ParallelFetch(source, pieces, of: total, validator, resumes: options.resumes) { [self] in
+            let fetch = ParallelFetch(source, pieces, of: total, validator, attempts, atMost: options.resumes) { [self] in
                 try store($0, at: $1)
             }
             do {

@@ -5,7 +5,8 @@ public struct DownloadOptions: Sendable {
     /// Whether a download that breaks off is continued, in the same call or by a later one, where the server shows that the rest is of the
     /// same version; true by default. Otherwise a failure leaves nothing.
     public var isResumable: Bool
-    /// How often one call goes on, or starts again, after something has broken off; 5 by default.
+    /// How often one call goes on, or starts again, after something has broken off; 5 by default. What breaks off over several
+    /// connections at once counts once.
     public var resumes: Int
     /// Over how many connections; 1 by default, 64 at most. Of more only long responses (from 16 MiB on) of servers that allow it are taken, and none
     /// over HTTP/2, whose connection gains nothing. When a part that one of them asks for is of no use, one starts again.

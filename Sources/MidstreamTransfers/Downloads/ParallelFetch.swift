@@ -11,21 +11,24 @@ struct ParallelFetch: Sendable {
     private let pool: PiecePool
     private let total: Int64
     private let validator: StrongValidator?
+    private let attempts: ResumptionCount
     private let resumes: Int
     private let store: @Sendable ([UInt8], Int64) throws -> Void
     private let stopwatch: Stopwatch
 
     /// - Parameters:
     ///   - ranges: What is missing, in order.
-    ///   - resumes: How often each worker may ask again for what broke off.
+    ///   - attempts: How often the call has asked again for what broke off.
+    ///   - resumes: How often it may.
     ///   - store: Gets bytes and where they belong.
     init(
-        _ source: DownloadSource, _ ranges: [Range<Int64>], of total: Int64, _ validator: StrongValidator?, resumes: Int,
-        store: @escaping @Sendable ([UInt8], Int64) throws -> Void
+        _ source: DownloadSource, _ ranges: [Range<Int64>], of total: Int64, _ validator: StrongValidator?,
+        _ attempts: ResumptionCount, atMost resumes: Int, store: @escaping @Sendable ([UInt8], Int64) throws -> Void
     ) {
         self.source = source
         self.total = total
         self.validator = validator
+        self.attempts = attempts
         self.resumes = resumes
         self.store = store
         pool = PiecePool(ranges)
@@ -60,19 +63,19 @@ struct ParallelFetch: Sendable {
     }
 
     private func work(beginningWith given: (PiecePool.Number, HTTPBody)? = nil) async throws {
-        var attempts = 0
         var given = given
         while let number = try await nextPiece(given?.0) {
+            let before = attempts.current
             do {
                 try await fetch(number, given?.1)
             } catch let error as HTTPError where error.mayPass {
                 // Of one that another has taken over nothing is missing.
                 if !pool.range(of: number).isEmpty {
-                    attempts += 1
-                    guard attempts <= resumes else { throw error }
+                    let attempt = attempts.next(after: before)
+                    guard attempt <= resumes else { throw error }
                     pool.giveBack(number)
                     source.note("asks again for bytes from \(pool.range(of: number).lowerBound) on: \(error.code)")
-                    try await source.pace.pause(before: attempts, after: error)
+                    try await source.pace.pause(before: attempt, after: error)
                 }
             }
             given = nil

@@ -23,6 +23,23 @@ struct ResumptionPace: Sendable {
     }
 }
 
+/// How often one call has gone on after something had broken off.
+struct ResumptionCount: Sendable {
+    private let count = Locked(0)
+
+    var current: Int { count.withLock { $0 } }
+
+    /// Counts that what was asked for at a count has broken off, unless that was counted with what broke off over another connection.
+    ///
+    /// - Returns: The new count.
+    func next(after old: Int) -> Int {
+        count.withLock { count in
+            if count == old { count += 1 }
+            return count
+        }
+    }
+}
+
 extension HTTPError {
     /// Whether asking for the rest may help.
     var mayPass: Bool {

@@ -71,6 +71,18 @@ struct ParallelTests {
         #expect(folder.content == Self.content)
     }
 
+    @Test("What breaks off over all connections at once counts once, and the call goes on no more often than it may")
+    func resumes() async throws {
+        for _ in 0..<50 { server.cut(100_000) }
+        let error = await httpError {
+            try await server.client().download(
+                HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4, resumes: 1))
+        }
+        #expect(error?.code == .connectionLost)
+        #expect(error?.trace?.events(named: "transfer.interruption").isEmpty == true)
+        #expect((2...8).contains(server.requests.count))
+    }
+
     @Test("Another version in one of the pieces starts it all again")
     func otherVersion() async throws {
         let other = Array(Self.content.reversed())
