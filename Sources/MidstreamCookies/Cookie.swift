@@ -9,7 +9,7 @@ public struct Cookie: Sendable, Hashable {
     public let name: String
     /// The value, as it goes on the wire.
     public let value: String
-    /// The host that it belongs to, in small letters and without a leading dot.
+    /// The host that it belongs to, its labels in ASCII and small letters, without a leading dot.
     public let domain: String
     /// Whether it is for that host alone, and not for the hosts below it as well.
     public let isHostOnly: Bool
@@ -40,9 +40,9 @@ public struct Cookie: Sendable, Hashable {
         _ name: String, _ value: String, domain: String, isHostOnly: Bool = true, path: String = "/", expires: Date? = nil,
         isSecure: Bool = false, isHTTPOnly: Bool = false
     ) throws(HTTPError) {
-        let lowercased = domain.lowercased()
+        let bare = domain.withoutLeadingDot
         self.init(
-            trusted: name, value, domain: lowercased.withoutLeadingDot,
+            trusted: name, value, domain: (URLText.asciiHost(bare[...]) ?? bare).lowercased(),
             isHostOnly: isHostOnly, path: path, expires: expires, isSecure: isSecure, isHTTPOnly: isHTTPOnly)
         guard let flaw else { return }
         throw HTTPError(.invalidRequest, "The cookie \(name.debugDescription) can't be used: \(flaw).", phase: .notSent)
