@@ -8,7 +8,8 @@ public import MidstreamCore
 /// ```
 ///
 /// Checked are `Content-Digest`, `Repr-Digest` and `Unencoded-Digest` (draft-ietf-httpbis-unencoded-digest), in the head and after the
-/// body, by `sha-256` and `sha-512`; other functions are passed over, and so is a field that can't be read, with a note. A body that
+/// body, by `sha-256` and `sha-512`; other functions are passed over, and so is a field that can't be read, with a note. Behind a
+/// streamed body they are checked if the head has a `Trailer`, a digest by the same function, or neither a digest nor a length. A body that
 /// isn't what was meant fails with ``HTTPError/Code/digestMismatch`` in place of its end, while it is streamed, so
 /// nobody takes it for whole. A response without a digest passes.
 ///
