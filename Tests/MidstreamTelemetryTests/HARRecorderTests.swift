@@ -207,6 +207,22 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("writes no more of bodies than it keeps, whatever else the client's observers keep")
+    func othersBodies() async throws {
+        try await withFolder { folder in
+            let none = try HARRecorder(file: "\(folder)/none.har", bodies: 0)
+            let some = try HARRecorder(file: "\(folder)/some.har", bodies: 6)
+            let client = testClient(
+                configuration: .init(observers: [none, some, CallKeeper()]), transport: StubTransport.ok)
+            _ = try await client.send(HTTPRequest(.put, "http://h/", body: .text("secret text")))
+            for (recorder, name, kept) in [(none, "none", nil), (some, "some", "secret")] as [(HARRecorder, String, String?)] {
+                await recorder.flush()
+                let archive = try HARArchive(contentsOf: "\(folder)/\(name).har")
+                #expect(archive.entries.map(\.request.postData?.text) == [kept] && archive.calls.map(\.isCut) == [true])
+            }
+        }
+    }
+
     @Test("tells what a cache answered, which isn't played")
     func cache() async throws {
         try await withFolder { folder in

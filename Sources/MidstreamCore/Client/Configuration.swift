@@ -59,7 +59,7 @@ extension HTTPClient {
         /// What is withheld where records of calls, traces and explanations are shown, beside what always is.
         public var redaction: Redaction
         /// Whether errors carry the record of their call (``HTTPError/callRecord``) with up to 64 KiB of each body, also without observers;
-        /// false by default.
+        /// false by default: with observers they carry it without bodies.
         public var keepsCapsules: Bool
 
         /// Makes settings; every parameter's default is the property's. `maxRetries: nil` stands for 0, unless an interceptor has
@@ -120,7 +120,7 @@ extension HTTPClient.Configuration {
     /// Nil when nobody reads records of calls.
     var observation: CallObservation.Settings? {
         guard !observers.isEmpty || keepsCapsules else { return nil }
-        return CallObservation.Settings(observers, redaction, keepsBodies: keepsCapsules ? 64 << 10 : 0)
+        return CallObservation.Settings(observers, redaction, keepsInErrors: keepsCapsules ? 64 << 10 : 0)
     }
 
     var arbiterSettings: ArbiterSettings {

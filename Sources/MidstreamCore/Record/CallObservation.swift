@@ -36,18 +36,21 @@ package final class CallObservation: Sendable {
     package final class Settings: Sendable {
         let observers: [any CallObserver]
         let samplers: [any TraceSampler]
-        /// How many bytes of each body to keep.
+        /// How many bytes of each body to keep: as many as anyone wants. Each is then given as many as it wants.
         let keepsBodies: Int
+        /// How many of these an error's record has.
+        let keepsInErrors: Int
         /// How many bytes of the bodies of a whole call.
         let keptPerCall: Int
         let source: RecordSource
 
-        package init(_ observers: [any CallObserver], _ redaction: Redaction, keepsBodies: Int = 0) {
+        package init(_ observers: [any CallObserver], _ redaction: Redaction, keepsInErrors: Int = 0) {
             self.observers = observers
             samplers = observers.compactMap { $0 as? any TraceSampler }
-            self.keepsBodies = observers.reduce(keepsBodies) { max($0, $1.keepsBodies) }
+            self.keepsInErrors = keepsInErrors
+            keepsBodies = observers.reduce(keepsInErrors) { max($0, $1.keepsBodies) }
             // Who wants all of each body says `.max`.
-            keptPerCall = max(256 << 10, 4 * min(self.keepsBodies, Int.max / 4))
+            keptPerCall = max(256 << 10, 4 * min(keepsBodies, Int.max / 4))
             source = RecordSource(redaction)
         }
     }
@@ -117,7 +120,11 @@ package final class CallObservation: Sendable {
             defer { state.untold = nil }
             return state.untold
         }
-        if let ended { for observer in settings.observers { observer.endedCall(ended) } }
+        if let ended { tellEnd(ended) }
+    }
+
+    private func tellEnd(_ call: CallRecord) {
+        for observer in settings.observers { observer.endedCall(call.keeping(bodies: observer.keepsBodies)) }
     }
 
     // MARK: Exchanges
@@ -153,14 +160,14 @@ package final class CallObservation: Sendable {
             return false
         }
         guard !isOver else { return }
-        for observer in settings.observers { observer.endedExchange(exchange) }
+        for observer in settings.observers { observer.endedExchange(exchange.keeping(bodies: observer.keepsBodies)) }
         endTelling()
     }
 
     /// A streamed body has ended, perhaps after the call.
     func ended(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
         state.withLock { state in if !state.isOver { keep(exchange, &state) } }
-        for observer in settings.observers { observer.endedBody(end, of: exchange) }
+        for observer in settings.observers { observer.endedBody(end, of: exchange.keeping(bodies: observer.keepsBodies)) }
     }
 
     /// Keeps a record for that of the call.
@@ -169,7 +176,7 @@ package final class CallObservation: Sendable {
         guard place < state.exchanges.count else { return }
         if case .ended(let former) = state.exchanges[place] { state.keptBytes -= former.keptBytes }
         let isKept = state.keptBytes + exchange.keptBytes <= settings.keptPerCall
-        let kept = isKept ? exchange : exchange.withoutBodies
+        let kept = isKept ? exchange : exchange.keeping(bodies: 0)
         state.keptBytes += kept.keptBytes
         state.exchanges[place] = .ended(kept)
     }
@@ -187,7 +194,7 @@ package final class CallObservation: Sendable {
         let record = end(
             status: failure?.response?.status, error: error.kind, failure: TraceRecorder.text(of: error), record: failure?.record)
         guard var failure, let record, failure.callRecord == nil else { return error }
-        failure.call = record
+        failure.call = record.keeping(bodies: settings.keepsInErrors)
         return failure
     }
 
@@ -212,7 +219,7 @@ package final class CallObservation: Sendable {
             if state.telling > 0 { state.untold = call }
             return state.telling > 0
         }
-        if !isTelling { for observer in settings.observers { observer.endedCall(call) } }
+        if !isTelling { tellEnd(call) }
         return call
     }
 
@@ -223,7 +230,7 @@ package final class CallObservation: Sendable {
             case .ended(let record): return record
             case .underWay(let observation):
                 let record = observation.abandoned
-                for observer in settings.observers { observer.endedExchange(record) }
+                for observer in settings.observers { observer.endedExchange(record.keeping(bodies: observer.keepsBodies)) }
                 return record
             }
         }

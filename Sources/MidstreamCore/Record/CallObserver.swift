@@ -16,8 +16,8 @@
 /// An observer sees values as they were sent, secrets included. Whatever shows a record withholds them: its description, its mirror and its
 /// encoding; see ``Redaction``.
 public protocol CallObserver: Sendable {
-    /// How many bytes of each body to keep for ``ExchangeRecord/requestBody`` and ``ExchangeRecord/responseBody``; 0 by default. Where
-    /// observers differ, the largest number counts for all.
+    /// How many bytes of each body to keep for ``ExchangeRecord/requestBody`` and ``ExchangeRecord/responseBody``; 0 by default. No
+    /// observer is given more than it wants, whatever others of the client do.
     var keepsBodies: Int { get }
 
     /// A call begins. Exactly one ``endedCall(_:)`` follows.

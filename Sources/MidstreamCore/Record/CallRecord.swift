@@ -60,7 +60,7 @@ public final class CallRecord: Sendable, Identifiable {
     /// The failure in words, without secrets.
     public var failure: String? { failure(by: redaction) }
     /// The exchanges, in the order in which they began; no more than 2,000. Kept bodies are dropped from those beyond 256 KiB, or four times
-    /// what is kept of one body where that is more.
+    /// the most that an observer of the client keeps of one body where that is more.
     public var exchanges: [ExchangeRecord] { contents.exchanges }
     /// The events, in their order; no more than 2,000.
     public var events: [Trace.Event] { contents.events }
@@ -75,6 +75,14 @@ public final class CallRecord: Sendable, Identifiable {
     package func failure(by redaction: Redaction) -> String? { contents.failure.map(redaction.ownText) }
 
     init(_ contents: consuming Contents) { self.contents = contents }
+
+    /// The same with no more than so many bytes of each body.
+    func keeping(bodies limit: Int) -> CallRecord {
+        guard exchanges.contains(where: { $0.keepsMore(than: limit) }) else { return self }
+        var contents = contents
+        contents.exchanges = exchanges.map { $0.keeping(bodies: limit) }
+        return CallRecord(contents)
+    }
 
     /// What a record is made of.
     struct Contents: Sendable {

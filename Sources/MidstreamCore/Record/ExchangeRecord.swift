@@ -32,6 +32,12 @@ public final class ExchangeRecord: Sendable {
             self.init(bytes: bytes ?? [], size: Int64(bytes?.count ?? 0), hasEnded: bytes != nil)
         }
 
+        /// The same with no more than so many bytes; nil: there are some, and none are wanted.
+        fileprivate func keeping(_ limit: Int) -> Body? {
+            guard bytes.count > max(0, limit) else { return self }
+            return limit > 0 ? Body(bytes: Array(bytes.prefix(limit)), size: size, hasEnded: hasEnded) : nil
+        }
+
         /// Whether all of it was kept. Of a body that broke off, or wasn't read to its end, nobody has all.
         public var isWhole: Bool { hasEnded && Int64(bytes.count) == size }
     }
@@ -170,13 +176,17 @@ public final class ExchangeRecord: Sendable {
     /// The memory that kept bodies take.
     var keptBytes: Int { (outcome.requestBody?.bytes.count ?? 0) + (outcome.responseBody?.bytes.count ?? 0) }
 
-    /// The same without what was kept of the bodies.
-    var withoutBodies: ExchangeRecord {
-        guard keptBytes > 0 else { return self }
+    /// Whether more than so many bytes were kept of a body.
+    func keepsMore(than limit: Int) -> Bool {
+        max(outcome.requestBody?.bytes.count ?? 0, outcome.responseBody?.bytes.count ?? 0) > max(0, limit)
+    }
+
+    /// The same with no more than so many bytes of each body. One that is empty stays known as that.
+    func keeping(bodies limit: Int) -> ExchangeRecord {
+        guard keepsMore(than: limit) else { return self }
         var outcome = outcome
-        // One that is empty stays known as that.
-        if outcome.requestBody?.bytes.isEmpty == false { outcome.requestBody = nil }
-        if outcome.responseBody?.bytes.isEmpty == false { outcome.responseBody = nil }
+        outcome.requestBody = outcome.requestBody?.keeping(limit)
+        outcome.responseBody = outcome.responseBody?.keeping(limit)
         return ExchangeRecord(beginning, outcome)
     }
 }

@@ -3,7 +3,8 @@ public import MidstreamCore
 
 extension HTTPError {
     /// The exchanges of the call that failed with an ``HARArchive/Account`` of it, to be attached to a report and to be played again by
-    /// ``ReplayTransport``; nil unless the client has observers or ``HTTPClient/Configuration/keepsCapsules`` is on.
+    /// ``ReplayTransport``; nil unless the client has observers or ``HTTPClient/Configuration/keepsCapsules`` is on, without which it has no
+    /// bodies.
     ///
     /// Nothing is sent: what stands in the account beside the exchanges is what the client would do with the request now.
     ///

@@ -8,13 +8,15 @@ import Testing
 
 /// Writes down what it sees, a line for each.
 private final class Lines: CallObserver {
-    private let state = Locked((lines: [String](), calls: [CallRecord]()))
+    private let state = Locked((lines: [String](), calls: [CallRecord](), exchanges: [ExchangeRecord]()))
     let keepsBodies: Int
 
     init(keepsBodies: Int = 0) { self.keepsBodies = keepsBodies }
 
     var all: [String] { state.withLock { $0.lines } }
     var calls: [CallRecord] { state.withLock { $0.calls } }
+    /// All records that it was given.
+    var exchanges: [ExchangeRecord] { state.withLock { $0.exchanges + $0.calls.flatMap(\.exchanges) } }
 
     /// The lines of the calls in the order of their beginnings, without the calls' numbers.
     private func add(_ line: String) { state.withLock { $0.lines.append(line) } }
@@ -24,9 +26,11 @@ private final class Lines: CallObserver {
     }
     func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) { add(event.name) }
     func endedExchange(_ exchange: ExchangeRecord) {
+        state.withLock { $0.exchanges.append(exchange) }
         add("exchange \(exchange.id.number) \(exchange.cause) \(exchange.status?.code.description ?? exchange.error ?? "?")")
     }
     func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
+        state.withLock { $0.exchanges.append(exchange) }
         let name = "\(end)".prefix { $0 != "(" }
         add("body \(exchange.id.number) \(name) \(exchange.responseBody?.size ?? -1)")
     }
@@ -293,5 +297,32 @@ struct CallObserverTests {
             #expect(exchange.requestBody?.bytes == Array("ques".utf8) && exchange.requestBody?.size == 8)
             #expect(exchange.responseBody?.bytes == Array("answ".utf8) && exchange.responseBody?.isWhole == false)
         }
+    }
+
+    @Test("no more of bodies than it wants, whatever others want, and errors have what capsules keep", arguments: [true, false])
+    func othersBodies(keepsCapsules: Bool) async throws {
+        let observers = [0, 4, 100_000].map { Lines(keepsBodies: $0) }
+        let transport = StubTransport { request in
+            guard request.urlText.hasSuffix("/n") else {
+                return HTTPResponse(status: .ok, body: .incoming(ArrivingBody(), length: 5), request: request)
+            }
+            return HTTPResponse(status: .notFound, body: .text("hello"), request: request)
+        }
+        let client = testClient(
+            baseURL: "http://h", configuration: Settings(observers: observers, keepsCapsules: keepsCapsules),
+            transport: transport)
+        let body = HTTPBody.text(String(repeating: "a", count: 70_000))
+        _ = try await client.stream(HTTPRequest(.post, "/a", body: body)).body.collect()
+        let error = await httpError { try await client.send(HTTPRequest(.post, "/n", body: body)) }
+        for (observer, kept) in zip(observers, [(nil, nil), (4, 4), (70_000, 5)] as [(Int?, Int?)]) {
+            #expect(observer.exchanges.count == 5)
+            for exchange in observer.exchanges {
+                #expect(exchange.requestBody?.bytes.count == kept.0)
+                #expect(exchange.responseBody?.bytes.count == (exchange.isBodyArriving ? nil : kept.1))
+            }
+        }
+        let exchange = try #require(error?.callRecord?.exchanges.first)
+        #expect(exchange.requestBody?.bytes.count == (keepsCapsules ? 65_536 : nil))
+        #expect(exchange.responseBody?.bytes.count == (keepsCapsules ? 5 : nil))
     }
 }
