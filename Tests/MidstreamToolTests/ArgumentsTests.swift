@@ -29,6 +29,14 @@ struct ArgumentsTests {
     func largestCount() throws {
         #expect(try Arguments(["get", "h", "--retries", "\(Int.max)"]).retries == .max)
     }
+
+    @Test(
+        "retries without a number are those of the standard set, where that is asked for",
+        arguments: [([], 0), (["--standard"], 3), (["--standard", "--retries", "1"], 1), (["--retries", "0", "--standard"], 0)])
+    func usualCount(words: [String], count: Int) throws {
+        #expect(try Arguments(["get", "h"] + words).retries == count)
+        #expect(try Arguments(["batch"] + words).retries == count)
+    }
 }
 
 @Suite("A command's name on the command line")

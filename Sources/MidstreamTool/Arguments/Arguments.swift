@@ -60,7 +60,7 @@ struct Arguments {
     var checksStatus = false
     var timeout: Duration?
     var deadline: Duration?
-    var retries = 0
+    var givenRetries: Int?
     var followsRedirects = true
     var isStandard = false
     var isHedged = false
@@ -80,6 +80,9 @@ struct Arguments {
     private var given: [String] = []
     private var hasBody = false
     private var source: ValueSource
+
+    /// As many as `Resilience.standard` has by itself, where none are given.
+    var retries: Int { givenRetries ?? (isStandard ? 3 : 0) }
 
     /// - Parameter standardInput: What is read for `@-`.
     init(_ words: some Sequence<String>, standardInput: FileHandle = .standardInput) throws {

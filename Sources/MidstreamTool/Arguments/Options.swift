@@ -80,7 +80,7 @@ extension Option {
         .value("-m, --deadline", "SECONDS", "limit the whole call") {
             $0.deadline = try Arguments.seconds($1, for: "--deadline")
         },
-        .value("--retries", "N", "retry up to N times (0)") { $0.retries = try Arguments.count($1, for: "--retries") },
+        .value("--retries", "N", "retry up to N times (0)") { $0.givenRetries = try Arguments.count($1, for: "--retries") },
         .flag("--no-redirects", "don't follow redirects") { $0.followsRedirects = false },
         .value("--jobs", "N", "with 'midst batch': so many at a time (4)") { try $0.set(jobs: $1) },
         .value("--rate", "N", "with 'midst batch': no more than N a second") {
