@@ -10,6 +10,7 @@ struct FromCurlTests {
         "send the same",
         arguments: [
             ("curl -L https://h/", "midst https://h/"), ("curl h", "midst http://h --no-redirects"),
+            ("curl -LI https://h", "midst https://h -iXhead"),
             ("https://h/ -L -XPUT -H 'A: b c'", "midst https://h/ -X PUT -H 'A: b c'"),
             (
                 "curl -L https://h -d a=1 -d b=2",

@@ -76,7 +76,7 @@ struct OptionTests {
         Example("$m $u/file -o $d/f --sha256 \(digest); cat $d/f", "hello"),
         Example("$m $u/file -o $d/f --sha256 \(String(repeating: "0", count: 64))", "digestMismatch", status: 1),
         Example("$m $u/file -s -o $d/f; $m $u/file --silent -o $d/f; echo done", "done"),
-        Example("$m $u -i; $m $u --include", "HTTP/1.1 200 OK\n", "\n\nGET /"),
+        Example("$m $u -i; $m $u --include", "HTTP/1.1 200 OK\n", "\n\nGET /"), Example("$m $u -iXhead", "HTTP/1.1 200 OK\n"),
         Example("$m $u/redirect -w '\\n%{http_code} %{method} %{num_redirects} %header{x}%%'", "\n200 GET 1 echo%"),
         Example("$m $u --write-out '\\n%{time_total} s, %{size_download} B, %{remote_ip}'", " s, ", " B, 127.0.0.1"),
         Example("$m $u -w '%{what}'", "%{what}", "time_total", status: 2),

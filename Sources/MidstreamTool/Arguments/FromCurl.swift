@@ -218,7 +218,7 @@ enum FromCurl {
             ("--digest", .flag("--digest")), ("--aws-sigv4", .signature), ("-n --netrc", .flag("-n")),
             ("--netrc-file", .value("--netrc-file")), ("-A --user-agent", .field("User-Agent")),
             ("-e --referer", .field("Referer")),
-            ("-b --cookie", .cookie), ("-I --head", .flag("-Xhead")), ("-L --location", .follow), ("--url", .url),
+            ("-b --cookie", .cookie), ("-I --head", .flag("-iXhead")), ("-L --location", .follow), ("--url", .url),
             ("-o --output", .value("-o")), ("-i --include", .flag("-i")), ("-v --verbose", .flag("-v")),
             ("-s --silent", .flag("-s")),
             ("-w --write-out", .value("-w")), ("-f --fail", .flag("--check-status")), ("-m --max-time", .value("-m")),
