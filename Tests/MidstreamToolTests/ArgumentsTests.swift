@@ -113,6 +113,8 @@ struct ValueSourceTests {
         #expect(throws: Never.self) {
             try Arguments(["get", "h", "--proxy", file("http://u:p@h:1\n"), "--unix-socket", file("/s")])
         }
+        let items = try Arguments(["get", "h", "A:" + file("s\n"), "q==" + file("t\n")])
+        #expect(items.headers == ["A": "s"] && items.query.map(\.1) == ["t"])
     }
 
     @Test("bodies are sent as they are")
@@ -136,6 +138,9 @@ struct ValueSourceTests {
     func unreadable() throws {
         for option in ["-H", "-q", "-d", "--json", "--proxy", "--ca", "-o"] {
             #expect(throws: UsageError.self) { try Arguments(["post", "h", option, "@/nowhere/at/all"]) }
+        }
+        for item in ["A:@/nowhere/at/all", "q==@/nowhere/at/all"] {
+            #expect(throws: UsageError.self) { try Arguments(["get", "h", item]) }
         }
         let binary = try folder.file([0xFF, 0xFE]).path
         #expect(throws: UsageError.self) { try Arguments(["get", "h", "-H", "@\(binary)"]) }

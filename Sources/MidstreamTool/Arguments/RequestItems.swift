@@ -43,8 +43,8 @@ struct RequestItems {
         case "=@": fields.append((name, .text(try source.text("@\(value)"))))
         case ":=": fields.append((name, .json(try Self.json(value, name))))
         case ":=@": fields.append((name, .json(try Self.json(source.text("@\(value)"), name))))
-        case "==": query.append((name, value))
-        case ":": headers.add(HTTPHeaders.Name(name), value)
+        case "==": query.append((name, try source.text(value)))
+        case ":": headers.add(HTTPHeaders.Name(name), try source.text(value))
         default: fields.append((name, .file(URL(fileURLWithPath: try ValueSource.readable(value)))))
         }
     }
