@@ -148,6 +148,8 @@ struct OptionTests {
             mkfifo $d/p; exec 3<>$d/p; $m report $d/a.har -o $d/p; test -p $d/p && printf 'piped: ' && head -c 15 <&3
             """, "</html>", "piped: <!doctype html>"),
         Example("$m $u/sse --sse --expect json.a", "not for --sse", status: 2),
+        Example("$m $u/sse --sse --explain", "Accept: text/event-stream", "Cache-Control: no-store"),
+        Example("$m $u/sse --sse Accept:a/b --curl", "Accept: a/b", "Cache-Control: no-store"),
         Example("$m $u/sse --sse --trace -o $d/x", "-o FILE is for an answer, not for --sse", status: 2),
         Example("$m ws $u/socket --trace -o $d/x", "-o FILE is for an answer, not for 'midst ws'", status: 2),
         Example(

@@ -67,6 +67,10 @@ struct Invocation {
         let file = arguments.upload.map { HTTPBody.file(URL(fileURLWithPath: $0)) }
         var request = HTTPRequest(arguments.method, arguments.url, headers: arguments.headers, body: file ?? arguments.body)
         for (name, value) in arguments.query { request.addQuery(name, value) }
+        if arguments.delivery == .events {
+            // As `client.events` has it, for what only shows the request.
+            request.headers.merge(defaults: [.accept: "text/event-stream", .cacheControl: "no-store"])
+        }
         return request
     }
 
