@@ -51,6 +51,9 @@ struct OptionTests {
         Example(
             "printf abc > $d/f; $m $u -T $d/f --retries 4 --explain; $m $u -T $d/f --retries 8 --explain", "up to 5 times",
             "up to 8 times"),
+        Example("printf abc > $d/f; $m $u -T $d/f --explain", "attempt unlimited"),
+        Example("printf abc | $m $u -T - --explain; $m $u --explain", "attempt unlimited", "attempt 60.0 seconds"),
+        Example("printf abc > $d/f; $m $u -T $d/f --timeout 5 --explain", "attempt 5.0 seconds"),
         Example("printf abc > $d/f; $m $u -T $d/f --tus --curl", "no uploads by tus", status: 2),
         Example("head -c 5000 /dev/zero > $d/f; $m $u -d @$d/f --compress -X post", "Content-Encoding: gzip"),
         Example("$m $u -u a:b; $m $u --user a:b", "Authorization: Basic YTpi"),

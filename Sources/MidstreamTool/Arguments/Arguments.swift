@@ -83,6 +83,8 @@ struct Arguments {
 
     /// As many as `Resilience.standard` has by itself, where none are given.
     var retries: Int { givenRetries ?? (isStandard ? 3 : 0) }
+    /// Of a file or of standard input, which is a body like any other.
+    var isUpload: Bool { given.contains("-T") }
 
     /// - Parameter standardInput: What is read for `@-`.
     init(_ words: some Sequence<String>, standardInput: FileHandle = .standardInput) throws {

@@ -83,7 +83,8 @@ struct Invocation {
         configuration.retryBudget = nil
         configuration.deadline = arguments.deadline
         configuration.maximumBufferedBody = bodyLimit
-        if let timeout = arguments.timeout { configuration.timeout = timeout }
+        // An upload takes as long as its line does.
+        if arguments.timeout != nil || arguments.isUpload { configuration.timeout = arguments.timeout }
         if !arguments.followsRedirects { configuration.redirects = .refuse }
         configuration.observers = observers
         if arguments.summary != nil { configuration.observers.append(summary) }
