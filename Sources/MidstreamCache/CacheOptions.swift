@@ -1,5 +1,4 @@
 public import Foundation
-internal import MidstreamCacheStore
 public import MidstreamCore
 
 /// Whose cache it is (RFC 9111 §1).

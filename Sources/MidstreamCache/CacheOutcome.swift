@@ -1,4 +1,3 @@
-internal import MidstreamCacheStore
 internal import MidstreamCore
 
 extension CallEvent {

@@ -1,4 +1,3 @@
-internal import MidstreamCacheStore
 public import MidstreamCore
 
 private enum CacheStatusKey: RequestContextKey {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Interception
 internal import MidstreamCacheStore
 internal import MidstreamCore
 

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Interception
-internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// The owner of a call that doesn't keep its client: with the client's clocks and limits, and without its retries.

@@ -1,5 +1,4 @@
 internal import CCompression
-internal import MidstreamCore
 
 /// What follows a piece.
 enum CompressionStep {

@@ -1,6 +1,5 @@
 public import Foundation
 internal import Interception
-internal import MidstreamCore
 
 /// Keeps cookies, and knows which request gets which (RFC 6265 §5).
 ///

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import MidstreamCore
 
 /// The cookies of a jar, by domain.
 ///

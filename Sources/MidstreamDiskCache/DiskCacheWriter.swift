@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Interception
 internal import MidstreamCacheStore
-internal import MidstreamCore
 internal import Platform
 
 /// Writes the body of one entry. A small whole body becomes part of the entry's row. Any other goes into a file with a temporary name, which is

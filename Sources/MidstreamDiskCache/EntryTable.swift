@@ -1,7 +1,5 @@
 internal import Foundation
-internal import Interception
 internal import MidstreamCacheStore
-internal import MidstreamCore
 internal import Platform
 
 /// The rows of a cache on disk. Used by one thread at a time.

@@ -1,8 +1,6 @@
 internal import Foundation
-internal import Interception
 public import MidstreamAuthentication
 public import MidstreamCacheStore
-internal import MidstreamCore
 internal import MidstreamTransport
 public import MidstreamResilience
 #if os(Linux)

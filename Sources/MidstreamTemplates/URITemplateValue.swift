@@ -1,5 +1,4 @@
 public import Foundation
-internal import MidstreamCore
 
 /// What a variable of a ``URITemplate`` may stand for: a text, a number, a list or named values.
 public protocol URITemplateValue {

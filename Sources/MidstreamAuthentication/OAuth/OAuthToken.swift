@@ -1,5 +1,4 @@
 public import Foundation
-internal import MidstreamCore
 
 /// What a token endpoint gives out (RFC 6749 §5.1). Its description withholds the tokens; encoding it writes them out, so that a
 /// ``TokenStore`` can keep them.

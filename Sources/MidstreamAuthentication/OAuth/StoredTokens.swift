@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCore
 
 /// A token store with what it couldn't be given yet, and the login of the interceptors that use it. There is one of each store.
 final class StoredTokens: Sendable {

@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCore
 
 /// Where the OAuth tokens of one login are kept between requests: in memory, in a key chain, in a file that processes share.
 ///

@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 /// How often credentials may be refreshed in vain, so that a server that refuses good credentials isn't asked for new ones for ever.
 struct RefreshLimit: Sendable {
     let count: Int

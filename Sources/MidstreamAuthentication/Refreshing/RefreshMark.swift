@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 /// Says of a task that it is part of a certain refresh, so that what it sends isn't kept waiting for that very refresh.
 struct RefreshMark: Sendable {
     /// Whose credential is being refreshed.

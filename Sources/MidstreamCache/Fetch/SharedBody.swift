@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// One arriving body for any number of readers, each at its own pace.

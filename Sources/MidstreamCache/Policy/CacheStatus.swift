@@ -1,4 +1,3 @@
-internal import MidstreamCacheStore
 public import MidstreamCore
 
 /// How a cache handled a request, in the words of RFC 9211.

@@ -1,4 +1,3 @@
-internal import MidstreamCacheStore
 public import MidstreamCore
 
 /// How one request uses caches, beside its `Cache-Control`.

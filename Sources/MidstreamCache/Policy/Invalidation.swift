@@ -1,4 +1,3 @@
-internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// What an unsafe request makes wrong (RFC 9111 §4.4).

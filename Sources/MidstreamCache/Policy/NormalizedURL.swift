@@ -1,4 +1,3 @@
-internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// URLs in the one form that all equivalent ones have (RFC 3986 §6.2.2–3), without a fragment.

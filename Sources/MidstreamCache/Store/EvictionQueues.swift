@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCacheStore
 
 /// Decides what leaves a full store: S3-FIFO (Yang et al., SOSP 2023), in which larger entries need more hits to stay.
 ///

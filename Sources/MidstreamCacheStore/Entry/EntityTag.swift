@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 /// An entity tag (RFC 9110 §8.8.3). One that servers send without its quotes is taken as it stands.
 package struct EntityTag: Sendable, Hashable {
     /// As it is sent.

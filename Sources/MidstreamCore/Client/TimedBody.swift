@@ -1,5 +1,3 @@
-internal import Interception
-
 extension HTTPBody {
     /// The body, which has to be read by this time on the call's stopwatch.
     func timed(until deadline: Duration, of stopwatch: Stopwatch) -> HTTPBody {

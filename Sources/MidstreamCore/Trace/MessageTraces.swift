@@ -1,5 +1,3 @@
-internal import Interception
-
 extension HTTPResponse {
     /// What was done to the request and the response, by whom, in what order and how long it took.
     public var trace: Trace { Trace(record as? TraceRecorder) }

@@ -1,7 +1,6 @@
 #if os(Linux)
     internal import CCurl
     import Glibc
-    internal import MidstreamCore
 
     /// The header fields of a request in the form that curl takes them: a linked list of C strings.
     ///

@@ -1,7 +1,6 @@
 #if os(Linux)
     internal import CCurl
     import Glibc
-    internal import Interception
     internal import MidstreamCore
     internal import MidstreamTransport
     internal import MidstreamLoop

@@ -1,6 +1,5 @@
 internal import Interception
 internal import MidstreamCacheStore
-internal import MidstreamCore
 
 /// Writes pieces as they are full, and at the end the head by which they are found.
 final class FleetCacheWriter: CacheWriter {

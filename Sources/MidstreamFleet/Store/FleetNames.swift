@@ -1,5 +1,4 @@
 internal import MidstreamCacheStore
-internal import MidstreamCore
 
 /// The names of everything that a fleet keeps in its store.
 struct FleetNames: Sendable {

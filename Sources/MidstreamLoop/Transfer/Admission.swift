@@ -1,6 +1,5 @@
 #if os(Linux)
     internal import Interception
-    internal import MidstreamCore
 
     /// Limits the transfers that are under way to the allowed connections, to a host and in all; the others wait in order.
     ///

@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCore
 
 /// The response times of one key, and its budget for hedges.
 final class HedgeAccount: ScopeState {

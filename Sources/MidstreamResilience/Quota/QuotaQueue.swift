@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCore
 
 /// The requests that take tokens of one bucket, and those that wait for theirs.
 ///

@@ -1,4 +1,3 @@
-internal import Interception
 internal import MidstreamCore
 
 /// The result of an exchange as far as it is due to the server.

@@ -1,4 +1,3 @@
-internal import MidstreamCore
 internal import Platform
 
 /// Looks for the lines that separate the parts of a multipart body (RFC 2046 §5.1.1): a line end, two hyphens, the boundary, two more

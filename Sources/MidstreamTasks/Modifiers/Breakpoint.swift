@@ -1,6 +1,4 @@
 internal import Foundation
-
-internal import MidstreamCore
 internal import Platform
 
 extension RequestTask {

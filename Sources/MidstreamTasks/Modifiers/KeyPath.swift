@@ -1,5 +1,4 @@
 public import Foundation
-internal import MidstreamCore
 
 extension RequestTask {
     /// Goes on with a part of the JSON body.

@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCore
 
 extension RequestTask {
     /// Makes something else of the result; what the closure throws, the task throws.

@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 extension RequestTask {
     /// Reports how much of the bodies has gone over the wire.
     ///

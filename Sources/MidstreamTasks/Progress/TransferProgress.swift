@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 /// How far a transfer has come: a request's or a response's body, or a download or upload of several requests.
 public struct TransferProgress: Sendable, Hashable {
     /// Which way a body goes.

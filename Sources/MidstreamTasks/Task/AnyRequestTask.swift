@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 /// A task of which only the result's type is known.
 ///
 /// It is what all modifiers give and are given. The alternative, a type that spells out each modifier, would allow nothing more and

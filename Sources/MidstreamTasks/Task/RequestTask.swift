@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 /// A call that is described and not yet made: asking for its ``result()`` makes it.
 ///
 /// A task is cold. Making one sends nothing; each call of `result()` does all of it anew, so that a task can be kept, handed on,

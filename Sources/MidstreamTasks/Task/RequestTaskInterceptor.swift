@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCore
 
 /// Something that looks at the result of a task and can't change it.
 ///

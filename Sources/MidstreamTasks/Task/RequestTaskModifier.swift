@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 /// Something that is done around a task: before it, after it, instead of it or by asking it several times.
 ///
 /// ```swift

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import MidstreamCore
 
 /// An archive that grows by an entry at a time. Between writes it is complete; a write that is torn leaves the entries before it whole.
 /// Nobody else writes to it while this is held: it is locked.

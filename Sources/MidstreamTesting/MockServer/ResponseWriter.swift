@@ -1,4 +1,3 @@
-internal import Interception
 internal import LoopbackServer
 internal import MidstreamCore
 

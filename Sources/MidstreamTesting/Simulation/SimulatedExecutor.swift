@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Interception
 
 /// Runs the jobs of a simulation's tasks one after the other, in the order in which they came, on one thread.
 ///

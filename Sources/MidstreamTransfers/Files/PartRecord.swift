@@ -1,5 +1,4 @@
 internal import Foundation
-internal import MidstreamCore
 
 /// What is known of a file that isn't complete, kept beside it for the next process.
 struct PartRecord: Codable, Equatable, Sendable {

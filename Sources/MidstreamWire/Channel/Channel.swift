@@ -1,7 +1,5 @@
 #if os(Linux)
     import Glibc
-    internal import Interception
-    internal import MidstreamCore
     internal import MidstreamLoop
 
     /// What is told that a channel may have something to be received, or room for something to be sent.

@@ -1,5 +1,4 @@
 #if os(Linux)
-    internal import MidstreamCore
     internal import MidstreamLoop
 
     /// A connection that serves one transfer after the other, or several at a time: a version of HTTP says how.

@@ -1,5 +1,4 @@
 #if os(Linux)
-    internal import MidstreamCore
     internal import MidstreamLoop
 
     /// Connections that carry another protocol than HTTP, from the beginning or after a response that says so (RFC 9110 §7.8).

@@ -1,6 +1,5 @@
 #if os(Linux)
     import Glibc
-    internal import Interception
     internal import MidstreamCore
     internal import MidstreamTransport
     internal import MidstreamLoop

@@ -1,7 +1,6 @@
 #if os(Linux)
     internal import CNghttp2
     import Glibc
-    internal import MidstreamLoop
 
     /// The frames of one connection (RFC 9113), by nghttp2.
     final class HTTP2Session {

@@ -1,6 +1,5 @@
 #if os(Linux)
     import Glibc
-    internal import MidstreamLoop
 
     /// Connects a socket to one of several addresses: each is tried a moment after the one before, or at once when that has failed
     /// (RFC 8305), and the first that is connected wins.

@@ -1,7 +1,6 @@
 #if os(Linux)
     internal import CTLS
     import Glibc
-    internal import Interception
     internal import MidstreamCore
     internal import MidstreamLoop
     internal import MidstreamTransport

@@ -1,5 +1,4 @@
 #if os(Linux)
-    internal import Interception
     internal import MidstreamCore
     internal import MidstreamLoop
     internal import MidstreamTransport
