@@ -1,8 +1,6 @@
 public import MidstreamCore
 
-private enum CacheStatusKey: RequestContextKey {
-    static var defaultValue: CacheStatus? { nil }
-}
+private enum CacheStatusKey: RequestContextKey { static var defaultValue: CacheStatus? { nil } }
 
 extension HTTPResponse {
     /// How the cache handled the request; nil when none did.

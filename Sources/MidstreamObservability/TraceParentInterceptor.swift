@@ -47,9 +47,7 @@ public struct TraceParentInterceptor: RequestInterceptor {
     }
 }
 
-private enum TraceParentKey: RequestContextKey {
-    static var defaultValue: TraceParent? { nil }
-}
+private enum TraceParentKey: RequestContextKey { static var defaultValue: TraceParent? { nil } }
 
 extension HTTPRequest {
     /// The span that the request is a child of; nil: that of the present task (``TraceParent/current``).

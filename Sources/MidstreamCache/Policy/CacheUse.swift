@@ -14,9 +14,7 @@ public enum CacheUse: Sendable, Hashable {
     case ignoringFreshness
 }
 
-private enum CacheUseKey: RequestContextKey {
-    static var defaultValue: CacheUse { .standard }
-}
+private enum CacheUseKey: RequestContextKey { static var defaultValue: CacheUse { .standard } }
 
 extension HTTPRequest {
     /// How the request uses caches, beside its `Cache-Control`; `.standard` by default. It doesn't go on the wire.

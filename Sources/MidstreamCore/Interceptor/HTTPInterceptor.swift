@@ -81,9 +81,7 @@ extension HTTPInterceptor {
     package var generic: any Interceptor<HTTPRequest, HTTPResponse> { self }
 }
 
-private enum InterceptorsKey: RequestContextKey {
-    static var defaultValue: [any HTTPInterceptor] { [] }
-}
+private enum InterceptorsKey: RequestContextKey { static var defaultValue: [any HTTPInterceptor] { [] } }
 
 extension HTTPRequest {
     /// Interceptors of this request alone. In each stage they run outside the client's of the same ``InterceptorRank``.

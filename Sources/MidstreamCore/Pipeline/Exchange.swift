@@ -176,9 +176,7 @@ struct Exchange: Interceptor {
     }
 }
 
-private enum ArrivalKey: RequestContextKey {
-    static let defaultValue = false
-}
+private enum ArrivalKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPRequest {
     /// Whether an interceptor wants to see the response's body while it arrives, although the caller wants it as a whole. Whoever

@@ -99,9 +99,7 @@ extension CallEvent {
     }
 }
 
-private enum FallbackKey: RequestContextKey {
-    static let defaultValue = false
-}
+private enum FallbackKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPResponse {
     /// Whether a ``Fallback`` has made it in place of the server.

@@ -14,9 +14,7 @@ public enum RequestPriority: Int, Sendable, Hashable, Comparable, CustomStringCo
     public var description: String { self == .sheddable ? "sheddable" : "normal" }
 }
 
-private enum PriorityKey: RequestContextKey {
-    static let defaultValue = RequestPriority.normal
-}
+private enum PriorityKey: RequestContextKey { static let defaultValue = RequestPriority.normal }
 
 extension HTTPRequest {
     /// The importance when not all requests can be sent; `.normal` by default. It never goes on the wire.

@@ -52,9 +52,7 @@ struct RequestTerms: Sendable {
 }
 
 extension TaskEnvironmentValues {
-    private enum RequestTermsKey: TaskEnvironmentKey {
-        static var defaultValue: RequestTerms? { nil }
-    }
+    private enum RequestTermsKey: TaskEnvironmentKey { static var defaultValue: RequestTerms? { nil } }
 
     /// What was set within the call that the present task is part of: what was set around that isn't for what its interceptors send by tasks
     /// of their own.

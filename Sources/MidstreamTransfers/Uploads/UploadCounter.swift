@@ -19,9 +19,7 @@ struct UploadCounter: HTTPInterceptor {
     func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("counts what is sent") }
 }
 
-private enum UploadObserverKey: RequestContextKey {
-    static var defaultValue: (@Sendable () -> HTTPBody.Observer)? { nil }
-}
+private enum UploadObserverKey: RequestContextKey { static var defaultValue: (@Sendable () -> HTTPBody.Observer)? { nil } }
 
 extension HTTPRequest {
     /// Follows each sending of the body.

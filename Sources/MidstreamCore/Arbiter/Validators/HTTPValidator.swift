@@ -31,9 +31,7 @@ public enum HTTPVerdict: Sendable {
     case retry(RetryStrategy)
 }
 
-private enum ValidatorsKey: RequestContextKey {
-    static var defaultValue: [any HTTPValidator]? { nil }
-}
+private enum ValidatorsKey: RequestContextKey { static var defaultValue: [any HTTPValidator]? { nil } }
 
 private enum AcceptableStatusKey: RequestContextKey { static var defaultValue: HTTPStatusSet? { nil } }
 
