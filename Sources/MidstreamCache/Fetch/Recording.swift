@@ -65,11 +65,6 @@ final class Recording: Sendable {
         var written: Int64 = 0
         /// Whether the body has ended before its end.
         var isCut = false
-
-        mutating func takeWriter() -> (any CacheWriter)? {
-            defer { writer = nil }
-            return writer
-        }
     }
 
     init(
@@ -83,14 +78,14 @@ final class Recording: Sendable {
 
     deinit {
         // Whoever reads has let go.
-        if let writer = state.withLock({ $0.takeWriter() }) { Task { [writer] in await writer.abandon() } }
+        if let writer = state.withLock({ $0.writer.take() }) { Task { [writer] in await writer.abandon() } }
     }
 
     /// Takes the next bytes.
     nonisolated(nonsending) func write(_ bytes: [UInt8]) async {
         let (writer, written) = state.withLock { state in
             state.written += Int64(bytes.count)
-            return (state.takeWriter(), state.written)
+            return (state.writer.take(), state.written)
         }
         guard let writer else { return }
         guard written <= target.expected ?? .max else { return await giveUp(writer, .abandoned) }
@@ -121,11 +116,11 @@ final class Recording: Sendable {
 
     /// The body was refused: what has come of it is worth nothing.
     nonisolated(nonsending) func discard() async {
-        if let writer = state.withLock({ $0.takeWriter() }) { await giveUp(writer, .abandoned) }
+        if let writer = state.withLock({ $0.writer.take() }) { await giveUp(writer, .abandoned) }
     }
 
     nonisolated(nonsending) private func commit(isCut: Bool) async {
-        let (writer, written) = state.withLock { ($0.takeWriter(), $0.written) }
+        let (writer, written) = state.withLock { ($0.writer.take(), $0.written) }
         guard let writer else { return }
         guard let entry = target.entry(holding: written, isCut: isCut) else { return await giveUp(writer, .abandoned) }
         do {

@@ -75,10 +75,7 @@ private struct BodyStart {
             let once = OnceChunks(continuing: body, length: body.length) { [self] in
                 var start = chunks.makeIterator()
                 // Taken out, so that it is released with the reading and not with the body.
-                var rest = rest.withLock { rest in
-                    defer { rest = nil }
-                    return rest
-                }
+                var rest = rest.withLock { $0.take() }
                 return ChunkIterator {
                     if let chunk = start.next() { return chunk }
                     return try await rest?.next()

@@ -77,8 +77,7 @@ final class BodyWatch: Sendable {
         let end = state.withLock { state -> HTTPBody.End? in
             state.activeChunks -= 1
             guard state.activeChunks == 0 else { return nil }
-            defer { state.delayed = nil }
-            return state.delayed
+            return state.delayed.take()
         }
         if let end { report(end) }
     }

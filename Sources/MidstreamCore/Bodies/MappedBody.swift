@@ -91,11 +91,7 @@ private final class TransformedIncoming: IncomingBody {
     }
 
     func next() async throws -> [UInt8]? {
-        let taken = reading.withLock { reading in
-            defer { reading = nil }
-            return reading
-        }
-        guard var taken else { throw HTTPError.alreadyRead() }
+        guard var taken = reading.withLock({ $0.take() }) else { throw HTTPError.alreadyRead() }
         defer { reading.withLock { $0 = taken } }
         do {
             return try await taken.next {

@@ -75,10 +75,7 @@ struct ChunkIterator {
 
     static func single(_ bytes: [UInt8]) -> ChunkIterator {
         var remaining: [UInt8]? = bytes
-        return ChunkIterator {
-            defer { remaining = nil }
-            return remaining
-        }
+        return ChunkIterator { remaining.take() }
     }
 
     static func failing(_ error: HTTPError) -> ChunkIterator { ChunkIterator { throw error } }
@@ -147,13 +144,7 @@ final class OnceChunks: Sendable {
 
     var isClaimed: Bool { make.withLock { $0 == nil } || original?.isSpent == true }
 
-    func claim() -> ChunkIterator {
-        let make = make.withLock { make in
-            defer { make = nil }
-            return make
-        }
-        return make?() ?? .failing(.alreadyRead())
-    }
+    func claim() -> ChunkIterator { make.withLock { $0.take() }?() ?? .failing(.alreadyRead()) }
 
     /// Releases unread chunks, and closes the body that they are read from.
     func close() {

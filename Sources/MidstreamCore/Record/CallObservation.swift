@@ -117,8 +117,7 @@ package final class CallObservation: Sendable {
         let ended = state.withLock { state -> CallRecord? in
             state.telling -= 1
             guard state.telling == 0 else { return nil }
-            defer { state.untold = nil }
-            return state.untold
+            return state.untold.take()
         }
         if let ended { tellEnd(ended) }
     }

@@ -77,8 +77,7 @@
         /// Gives back the handle; nil when there is none.
         func end() -> EasyHandle? {
             assert(loop.isCurrent)
-            defer { handle = nil }
-            return handle
+            return handle.take()
         }
 
         /// Wakes the reader; true when the transfer is to be ended as a success although curl hasn't ended it.

@@ -76,14 +76,7 @@
 
         private func run() async {
             let result = await Result.of { try await task.result() }
-            takeSubscriber()?(result)
-        }
-
-        private func takeSubscriber() -> Subscriber? {
-            state.withLock { state in
-                defer { state.subscriber = nil }
-                return state.subscriber
-            }
+            state.withLock { $0.subscriber.take() }?(result)
         }
     }
 #endif

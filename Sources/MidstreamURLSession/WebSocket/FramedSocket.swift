@@ -152,8 +152,7 @@ final class FramedSocket: Sendable, ByteWriter {
         let reader = state.withLock { state -> Suspension<Void>? in
             guard state.end == nil else { return nil }
             state.frames.append(frame)
-            defer { state.reader = nil }
-            return state.reader
+            return state.reader.take()
         }
         reader?.resume()
     }

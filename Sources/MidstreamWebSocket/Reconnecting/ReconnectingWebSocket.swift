@@ -194,12 +194,7 @@ extension ReconnectingWebSocket: AsyncSequence {
     }
 
     /// Releases the socket, outside of the lock, which closes it unless somebody else has it.
-    private func letGo() {
-        _ = state.withLock { state in
-            defer { state.socket = nil }
-            return state.socket
-        }
-    }
+    private func letGo() { _ = state.withLock { $0.socket.take() } }
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }
 
