@@ -3,14 +3,6 @@ internal import Interception
 
 /// A listening loopback socket and the pipe that ends the wait for connections.
 package final class Listener: Sendable {
-    /// Which loopback address.
-    package enum AddressFamily: Sendable, Hashable {
-        /// 127.0.0.1.
-        case ipv4
-        /// ::1.
-        case ipv6
-    }
-
     private struct State {
         /// By their numbers.
         var connections: [Int: Socket] = [:]
@@ -26,9 +18,9 @@ package final class Listener: Sendable {
     /// Set when nobody waits for connections any more and the socket is closed.
     private let ended = AsyncOutcome<Void>()
 
-    /// - Parameter port: 0 lets the system choose.
-    package init(port: Int, family: AddressFamily) throws {
-        (descriptor, self.port) = try Self.bound(port: port, family: family)
+    /// Listens on a port of 127.0.0.1, or of ::1; 0 lets the system choose it.
+    package init(port: Int, isIPv6: Bool = false) throws {
+        (descriptor, self.port) = try Self.bound(port: port, isIPv6: isIPv6)
         var ends: [Int32] = [-1, -1]
         // Without blocking, since a connection that was announced may be gone again when it is accepted.
         guard listen(descriptor, 1024) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, pipe(&ends) == 0 else {
@@ -121,9 +113,9 @@ package final class Listener: Sendable {
     }
 
     /// A port that is taken but not listened on, so that connections to it are refused. It stays so as long as the process.
-    package static let refusedPort = Result { try bound(port: 0, family: .ipv4).port }
+    package static let refusedPort = Result { try bound(port: 0, isIPv6: false).port }
 
-    private static func bound(port: Int, family: AddressFamily) throws -> (descriptor: Int32, port: Int) {
+    private static func bound(port: Int, isIPv6: Bool) throws -> (descriptor: Int32, port: Int) {
         guard let port = UInt16(exactly: port) else { throw ServerFailure("\(port) is no port.") }
         #if canImport(Glibc)
             let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -132,16 +124,15 @@ package final class Listener: Sendable {
         #else
             let type = SOCK_STREAM
         #endif
-        let descriptor = socket(family == .ipv4 ? AF_INET : AF_INET6, type, 0)
+        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, type, 0)
         guard descriptor >= 0 else { throw ServerFailure.system("socket") }
         SocketOption.closeOnExec(descriptor)
         if port != 0 { SocketOption.enable(SO_REUSEADDR, level: SOL_SOCKET, on: descriptor) }
         do {
             let chosen =
-                switch family {
-                case .ipv4: try bind(descriptor, loopback4(port)) { UInt16(bigEndian: $0.sin_port) }
-                case .ipv6: try bind(descriptor, loopback6(port)) { UInt16(bigEndian: $0.sin6_port) }
-                }
+                try isIPv6
+                ? bind(descriptor, loopback6(port)) { UInt16(bigEndian: $0.sin6_port) }
+                : bind(descriptor, loopback4(port)) { UInt16(bigEndian: $0.sin_port) }
             return (descriptor, Int(chosen))
         } catch {
             _ = close(descriptor)

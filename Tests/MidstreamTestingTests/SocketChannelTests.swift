@@ -18,7 +18,7 @@ import Testing
             let (sockets, source) = AsyncStream.makeStream(of: Socket.self)
             let isOver = AsyncOutcome<Void>()
             self.isOver = isOver
-            listener = try Listener(port: 0, family: .ipv4)
+            listener = try Listener(port: 0)
             try listener.start { socket, _ in
                 source.yield(socket)
                 try? isOver.wait(unless: { false })

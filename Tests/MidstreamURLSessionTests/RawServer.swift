@@ -8,7 +8,7 @@ final class RawServer: Sendable {
     private let listener: Listener
 
     init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
-        listener = try Listener(port: 0, family: .ipv4)
+        listener = try Listener(port: 0)
         Belongings.current?.add(listener)
         try listener.start { socket, _ in serve(RawConnection(socket)) }
     }

@@ -12,7 +12,7 @@
         /// - Parameter tls: What connections begin with; nil: nothing.
         package init(tls: TLSServer? = nil, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
             isSecure = tls != nil
-            listener = try Listener(port: 0, family: .ipv4)
+            listener = try Listener(port: 0)
             Belongings.current?.add(listener)
             try listener.start { socket, _ in
                 if let tls {

@@ -14,7 +14,7 @@ final class InspectorServer: Sendable {
     private let path: InspectorPath
 
     init(port: Int, calls: RecentCalls, patience: Duration) throws {
-        listener = try Listener(port: port, family: .ipv4)
+        listener = try Listener(port: port)
         path = InspectorPath(port: listener.port)
         self.calls = calls
         self.patience = patience
