@@ -68,8 +68,9 @@ extension CallMetrics {
             point.add("count", String(measurement.count))
             point.begin("sum")
             point.append(measurement.sum)
-            point.add("bucketCounts", measurement.counts)
-            point.add("explicitBounds", instrument.bounds)
+            // Counts are texts, as all numbers of 64 bits.
+            point.add("bucketCounts", each: measurement.counts) { $0.append(quoted: "\($1)") }
+            point.add("explicitBounds", each: instrument.bounds) { $0.append($1) }
         case .counter, .upDownCounter: point.add("asInt", String(Int64(measurement.sum)))
         case .gauge:
             point.begin("asDouble")
@@ -101,20 +102,5 @@ extension AttributeList {
             let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
             return "\(name.replacing(".", with: "_"))=\"\(escaped)\""
         }.joined(separator: ",")
-    }
-}
-
-extension JSONObject {
-    /// Counts are texts, as all numbers of 64 bits.
-    fileprivate mutating func add(_ name: StaticString, _ counts: [UInt64]) {
-        add(name, each: counts) { json, count in
-            json.append(raw: "\"")
-            json.append(count)
-            json.append(raw: "\"")
-        }
-    }
-
-    fileprivate mutating func add(_ name: StaticString, _ bounds: [Double]) {
-        add(name, each: bounds) { $0.append($1) }
     }
 }
