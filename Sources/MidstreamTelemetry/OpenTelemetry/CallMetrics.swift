@@ -215,15 +215,15 @@ public final class CallMetrics: CallObserver {
             attributes.add("midstream.cache.outcome", event.attributes["hit"] == true ? "hit" : forward)
             measure(.lookups, attributes) { $0.add(1) }
         case "breaker.changed":
-            if let key = event.attributes["key"] { attributes.add("midstream.key", AttributeValue(key)) }
+            if let key = event.attributes["key"] { attributes.add("midstream.key", key) }
             let state: Double = event.attributes["to"] == "open" ? 2 : event.attributes["to"] == "closed" ? 0 : 1
             measure(.circuit, attributes) { $0.set(state) }
         case "concurrency.lowered":
             guard let key = event.attributes["key"], case .integer(let limit)? = event.attributes["after"] else { return }
-            attributes.add("midstream.key", AttributeValue(key))
+            attributes.add("midstream.key", key)
             measure(.limit, attributes) { $0.set(Double(limit)) }
         case "fleet.degraded":
-            if let what = event.attributes["what"] { attributes.add("midstream.what", AttributeValue(what)) }
+            if let what = event.attributes["what"] { attributes.add("midstream.what", what) }
             measure(.degraded, attributes) { $0.add(1) }
         default: break
         }

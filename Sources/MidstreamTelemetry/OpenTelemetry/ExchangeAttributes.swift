@@ -81,26 +81,10 @@ struct ExchangeAttributes {
     }
 }
 
-/// An attribute's value.
-enum AttributeValue: Hashable {
-    case string(String)
-    case integer(Int64)
-    case number(Double)
-    case boolean(Bool)
-    case strings([String])
-
-    init(_ value: EventValue) {
-        switch value.inJSON {
-        case .string(let text): self = .string(text)
-        case .integer(let number): self = .integer(number)
-        case .number(let number): self = .number(number)
-        case .boolean(let flag): self = .boolean(flag)
-        }
-    }
-
+extension EventValue {
     /// Writes it as OTLP has it in JSON: integers of 64 bits are texts.
-    func write(to json: inout JSONObject) {
-        switch self {
+    fileprivate func write(to json: inout JSONObject) {
+        switch inJSON {
         case .string(let text):
             json.append(raw: #"{"stringValue":"#)
             json.append(quoted: text)
@@ -112,13 +96,6 @@ enum AttributeValue: Hashable {
             json.append(raw: #"{"doubleValue":"#)
             json.append(number)
         case .boolean(let flag): json.append(raw: flag ? #"{"boolValue":true"# : #"{"boolValue":false"#)
-        case .strings(let texts):
-            json.append(raw: #"{"arrayValue":{"values":["#)
-            for (place, text) in texts.enumerated() {
-                if place > 0 { json.append(raw: ",") }
-                AttributeValue.string(text).write(to: &json)
-            }
-            json.append(raw: "]}")
         }
         json.append(raw: "}")
     }
@@ -126,13 +103,13 @@ enum AttributeValue: Hashable {
 
 /// Attributes in the order in which they were added.
 struct AttributeList: Hashable {
-    private(set) var all: [(name: String, value: AttributeValue)] = []
+    private(set) var all: [(name: String, value: EventValue)] = []
 
     mutating func add(_ name: String, _ value: String?) { if let value { all.append((name, .string(value))) } }
     mutating func add(_ name: String, _ value: (some BinaryInteger)?) {
         if let value { all.append((name, .integer(Int64(value)))) }
     }
-    mutating func add(_ name: String, _ value: AttributeValue) { all.append((name, value)) }
+    mutating func add(_ name: String, _ value: EventValue) { all.append((name, value.inJSON)) }
 
     static func == (a: Self, b: Self) -> Bool { a.all.elementsEqual(b.all) { $0 == $1 } }
 
@@ -178,12 +155,22 @@ extension JSONObject {
         append(raw: #""}}"#)
     }
 
-    mutating func attribute(_ name: String, _ value: AttributeValue) {
+    mutating func attribute(_ name: String, _ value: EventValue) { attribute(name) { value.write(to: &$0) } }
+
+    mutating func attribute(_ name: String, texts: [String]) {
+        attribute(name) { json in
+            json.append(raw: #"{"arrayValue":{"#)
+            json.add("values", each: texts) { EventValue.string($1).write(to: &$0) }
+            json.append(raw: "}}")
+        }
+    }
+
+    private mutating func attribute(_ name: String, _ write: (inout JSONObject) -> Void) {
         separate()
         append(raw: #"{"key":"#)
         append(quoted: name)
         append(raw: #","value":"#)
-        value.write(to: &self)
+        write(&self)
         append(raw: "}")
     }
 }

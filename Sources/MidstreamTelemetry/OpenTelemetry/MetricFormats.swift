@@ -97,7 +97,6 @@ extension AttributeList {
                 case .integer(let number): "\(number)"
                 case .number(let number): "\(number)"
                 case .boolean(let flag): "\(flag)"
-                case .strings(let texts): texts.joined(separator: ",")
                 }
             let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
             return "\(name.replacing(".", with: "_"))=\"\(escaped)\""

@@ -117,7 +117,7 @@ extension JSONObject {
             object.addAttributes { object in
                 object.attribute("midstream.text", shown.text)
                 for (name, value) in shown.attributes.sorted(by: { $0.key < $1.key }) {
-                    object.attribute("midstream.\(name)", AttributeValue(value))
+                    object.attribute("midstream.\(name)", value)
                 }
             }
         }
@@ -144,7 +144,7 @@ extension JSONObject {
     ) {
         for name in names {
             let values = headers.filter { $0.name == name }.map { redaction.value($0.value, of: name, in: headers) }
-            if !values.isEmpty { attribute("http.\(side).header.\(name.rawValue.lowercased())", .strings(values)) }
+            if !values.isEmpty { attribute("http.\(side).header.\(name.rawValue.lowercased())", texts: values) }
         }
     }
 
