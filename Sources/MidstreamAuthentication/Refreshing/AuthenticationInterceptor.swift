@@ -222,9 +222,7 @@ extension AuthenticationInterceptor {
         try await authenticator.apply(held.credential, to: &request)
         return .known("refreshes its credential once if it is rejected")
     }
-}
 
-extension AuthenticationInterceptor {
     /// The present credential's; `.unknown` when there is none that can be used as it is or the call's login has ended, `.nobody` for other
     /// origins.
     public func identity(of request: HTTPRequest) -> RequestIdentity {

@@ -74,9 +74,7 @@ extension HTTPInterceptor {
 
     /// `.unknown`.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .missing }
-}
 
-extension HTTPInterceptor {
     /// The interceptor as the generic core knows it; the compiler doesn't convert `any HTTPInterceptor` by itself.
     package var generic: any Interceptor<HTTPRequest, HTTPResponse> { self }
 }

@@ -19,9 +19,7 @@ extension RequestInterceptor {
         try await intercept(request: &request)
         return try await next(request)
     }
-}
 
-extension RequestInterceptor {
     /// Changes the request as it would be changed.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         try await intercept(request: &request)

@@ -204,9 +204,7 @@ extension HTTPRequest {
                 request: self, phase: .notSent)
         }
     }
-}
 
-extension HTTPRequest {
     /// The request as part of another one's call, since a closure may have made it from nothing: it has the call's settings then, where it
     /// has none itself.
     package func takingPlace(of other: HTTPRequest) -> HTTPRequest {

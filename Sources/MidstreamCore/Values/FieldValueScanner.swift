@@ -199,9 +199,7 @@ extension FieldValueScanner {
             zip(bytes[part.range], name).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
         }
     }
-}
 
-extension FieldValueScanner {
     /// The value of a parameter behind the first semicolon of a value, such as the charset of a media type (RFC 9110 §8.3.1). The
     /// first of its name counts; nil when there is none.
     package static func parameter(_ name: StaticString, of value: String) -> String? {
