@@ -7,7 +7,6 @@ extension PipelineBuilder {
     }
 }
 
-/// Short forms for a pipeline.
 extension ChainedHTTPInterceptor {
     /// Bearer tokens from wherever the app gets them; see ``BearerAuthenticator``.
     ///
@@ -59,7 +58,6 @@ extension ChainedHTTPInterceptor {
     }
 }
 
-/// Short forms for the lines of a pipeline that follow another one.
 extension HTTPInterceptor {
     /// The same for a line that follows another.
     public func bearer(_ provide: @escaping @Sendable (_ old: String?) async throws -> String) -> ChainedHTTPInterceptor {

@@ -87,7 +87,6 @@ public struct CookieInterceptor: HTTPInterceptor {
     }
 }
 
-/// Short forms for a pipeline.
 extension ChainedHTTPInterceptor {
     /// Keeps and sends cookies; see ``CookieInterceptor``.
     ///
@@ -97,7 +96,6 @@ extension ChainedHTTPInterceptor {
     }
 }
 
-/// Short forms for the lines of a pipeline that follow another one.
 extension HTTPInterceptor {
     /// The same for a line that follows another.
     public func cookies(_ jar: CookieJar = CookieJar()) -> ChainedHTTPInterceptor {

@@ -103,7 +103,6 @@ public struct CallLog: CallObserver {
     }
 }
 
-/// Short forms for a list of observers.
 extension CallObserver where Self == CallLog {
     /// A line on standard error for each call; see ``CallLog``.
     public static var log: CallLog { CallLog() }

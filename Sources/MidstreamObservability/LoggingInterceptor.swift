@@ -66,7 +66,6 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     fileprivate var redaction: Redaction { call?.owner.redaction ?? Redaction() }
 }
 
-/// Short forms for a pipeline.
 extension ChainedHTTPInterceptor {
     /// A line on standard error for each call; see ``LoggingInterceptor``.
     public static var logging: Self { .chain(inOrder: [LoggingInterceptor()]) }
@@ -83,7 +82,6 @@ extension ChainedHTTPInterceptor {
     }
 }
 
-/// Short forms for the lines of a pipeline that follow another one.
 extension HTTPInterceptor {
     /// This one, and ``ChainedHTTPInterceptor/logging`` inside it.
     public var logging: ChainedHTTPInterceptor { chain(before: LoggingInterceptor()) }

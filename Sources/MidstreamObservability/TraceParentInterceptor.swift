@@ -57,13 +57,11 @@ extension HTTPRequest {
     }
 }
 
-/// Short forms for a pipeline.
 extension ChainedHTTPInterceptor {
     /// Tells servers which distributed trace a request belongs to; see ``TraceParentInterceptor``.
     public static var traceparent: Self { .chain(inOrder: [TraceParentInterceptor()]) }
 }
 
-/// Short forms for the lines of a pipeline that follow another one.
 extension HTTPInterceptor {
     /// This one, and ``ChainedHTTPInterceptor/traceparent`` inside it.
     public var traceparent: ChainedHTTPInterceptor { chain(before: TraceParentInterceptor()) }

@@ -180,7 +180,6 @@ extension DigestInterceptor: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Short forms for a pipeline.
 extension ChainedHTTPInterceptor {
     /// Answers challenges of the Digest scheme; see ``DigestInterceptor``.
     public static func digest(user: String, password: String) -> Self {
@@ -188,7 +187,6 @@ extension ChainedHTTPInterceptor {
     }
 }
 
-/// Short forms for the lines of a pipeline that follow another one.
 extension HTTPInterceptor {
     /// The same for a line that follows another.
     public func digest(user: String, password: String) -> ChainedHTTPInterceptor {
