@@ -9,11 +9,8 @@ extension CallEvent {
     static func breakerChanged(
         key: String, from: CircuitBreaker.State, to state: CircuitBreaker.State, _ counts: FailureWindow.Counts, last: String
     ) -> CallEvent {
-        let figures =
-            counts.slow > counts.failed
-            ? "\(counts.slow) of \(counts.total) were slow" : "\(counts.failed) of \(counts.total) failed"
         let left: Duration? = if case .open(let time) = state { time } else { nil }
-        let reason = counts.total == 0 ? last : "\(figures), last: \(last)"
+        let reason = counts.total == 0 ? last : "\(counts.text), last: \(last)"
         return CallEvent(
             "breaker.changed", "breaker of \(key): \(from.name) → \(state): \(reason)",
             [

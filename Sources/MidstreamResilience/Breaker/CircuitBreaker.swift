@@ -214,14 +214,11 @@ public final class CircuitBreaker: HTTPInterceptor {
         _ next: Next<HTTPRequest, HTTPResponse>
     ) -> HTTPError {
         next.position.record({ .breakerRefused(key: key, state: state) }, about: request)
-        let figures =
-            counts.slow > counts.failed
-            ? "\(counts.slow) of \(counts.total) were slow" : "\(counts.failed) of \(counts.total) failed"
         let text =
             switch state {
             case .isolated: "The breaker of \(key) is isolated; close(_:) lets requests through again."
             case .halfOpen: "The breaker of \(key) is half open, and another request is finding out whether it is well again."
-            case .open, .closed: "The breaker of \(key) is \(state): \(figures), last: \(last)."
+            case .open, .closed: "The breaker of \(key) is \(state): \(counts.text), last: \(last)."
             }
         return HTTPError(.circuitOpen, text, request: request, phase: .notSent)
     }

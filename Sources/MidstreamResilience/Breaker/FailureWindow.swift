@@ -4,6 +4,9 @@ struct FailureWindow: Sendable {
         var total = 0
         var failed = 0
         var slow = 0
+
+        /// What there are more of, the failed or the slow ones.
+        var text: String { slow > failed ? "\(slow) of \(total) were slow" : "\(failed) of \(total) failed" }
     }
 
     private static let slotCount = 10
