@@ -117,16 +117,9 @@ public final class ExchangeRecord: Sendable {
             id: ID, attempt: Int, cause: String, date: Date, start: Duration, method: HTTPMethod, url: String, route: String?,
             requestHeaders: HTTPHeaders, source: RecordSource
         ) {
-            self.id = id
-            self.attempt = attempt
-            self.cause = cause
-            self.date = date
-            self.start = start
-            self.method = method
-            self.url = url
-            self.route = route
-            self.requestHeaders = requestHeaders
-            self.source = source
+            (self.id, self.attempt, self.cause, self.date, self.start) = (id, attempt, cause, date, start)
+            (self.method, self.url, self.route) = (method, url, route)
+            (self.requestHeaders, self.source) = (requestHeaders, source)
         }
     }
 
