@@ -177,22 +177,14 @@ public final class Coalescing: HTTPInterceptor {
         var request = request
         // That of the request as well, or the arbiter would set one.
         if next.position.deadline != .max || request.deadline != nil { request.deadline = .unlimited }
-        return await result(of: request, next.at(ChainPosition(run: call, pass: next.position.pass)))
-    }
-
-    private static func result(
-        of request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
-    ) async -> Result<HTTPResponse, any Error> {
-        do {
-            return .success(
-                try await ChainPosition.local.withValue(next.position) {
-                    var response = try await next(request)
-                    // An interceptor may have answered with a stream, which only one caller could read.
-                    try await next.position.deliver(&response)
-                    return response
-                })
-        } catch {
-            return .failure(error)
+        let next = next.at(ChainPosition(run: call, pass: next.position.pass))
+        return await Result.of { [request] in
+            try await ChainPosition.local.withValue(next.position) {
+                var response = try await next(request)
+                // An interceptor may have answered with a stream, which only one caller could read.
+                try await next.position.deliver(&response)
+                return response
+            }
         }
     }
 }
