@@ -13,18 +13,13 @@ public final class DeadlineHeader: HTTPInterceptor {
     /// The field, and the format of its value.
     struct Format: Sendable, Hashable {
         enum Kind: Sendable, Hashable { case milliseconds, seconds, grpc }
-        let name: String
         let field: HTTPHeaders.Name
         let kind: Kind
 
-        private init(name: String, kind: Kind) {
-            (self.name, field, self.kind) = (name, HTTPHeaders.Name(name), kind)
-        }
-
-        static func milliseconds(_ name: String) -> Format { Format(name: name, kind: .milliseconds) }
-        static func seconds(_ name: String) -> Format { Format(name: name, kind: .seconds) }
+        static func milliseconds(_ name: String) -> Format { Format(field: HTTPHeaders.Name(name), kind: .milliseconds) }
+        static func seconds(_ name: String) -> Format { Format(field: HTTPHeaders.Name(name), kind: .seconds) }
         /// `grpc-timeout` (gRPC over HTTP/2, “Timeout”): at most eight digits and a unit.
-        static let grpc = Format(name: "grpc-timeout", kind: .grpc)
+        static let grpc = Format(field: HTTPHeaders.Name("grpc-timeout"), kind: .grpc)
 
         func value(_ left: Duration) -> String {
             let nanoseconds = max(0, left.wholeNanoseconds)
@@ -134,7 +129,7 @@ public final class DeadlineHeader: HTTPInterceptor {
 
     /// The field that it would add.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        .unknown("would add \(format.name) with the time that is left")
+        .unknown("would add \(format.field.rawValue) with the time that is left")
     }
 
     private func add(_ left: Duration?, to request: inout HTTPRequest) {
