@@ -188,8 +188,7 @@ final class Download: Sendable {
             source.note("nothing was missing")
             state.withLock { $0.total = $0.done.end }
         case .startAgain(let reason): throw StartsAgain(reason: reason)
-        case .contradiction(let message):
-            throw HTTPError(.protocolViolation, message, request: response.request, phase: .answered)
+        case .contradiction(let message): throw response.violation(message)
         case .whole:
             let known = state.withLock { $0.validator?.isTag(of: response.headers) == true ? $0.total : nil }
             if gap != nil {
@@ -198,9 +197,7 @@ final class Download: Sendable {
             }
             source.told.tell(digests)
             if let known, let told = response.body.length, known != told {
-                throw HTTPError(
-                    .protocolViolation, "The server has \(told) bytes, and had \(known) with the same tag.",
-                    request: response.request, phase: .answered)
+                throw response.violation("The server has \(told) bytes, and had \(known) with the same tag.")
             }
             try begin(response, of: response.body.length ?? known)
             let total = state.withLock { $0.total }
@@ -250,9 +247,7 @@ final class Download: Sendable {
         var position = range.lowerBound
         for try await chunk in response.body {
             guard Int64(chunk.count) <= range.upperBound - position else {
-                throw HTTPError(
-                    .protocolViolation, "More than the \(range.upperBound - range.lowerBound) bytes came that were told.",
-                    request: response.request, phase: .answered)
+                throw response.violation("More than the \(range.upperBound - range.lowerBound) bytes came that were told.")
             }
             try store(chunk, at: position)
             position += Int64(chunk.count)
@@ -260,9 +255,7 @@ final class Download: Sendable {
         if isOpen {
             state.withLock { $0.total = position }
         } else if position < range.upperBound {
-            throw HTTPError(
-                .connectionLost, "The body ended after \(position) of \(range.upperBound) bytes.", request: response.request,
-                phase: .answered)
+            throw response.lost(at: position, of: range.upperBound)
         }
     }
 

@@ -33,17 +33,15 @@ struct ReassembledBody {
             var position = range?.lowerBound ?? 0
             let end = range?.upperBound ?? total ?? .max
             for try await chunk in response.body {
-                guard Int64(chunk.count) <= end - position else { throw violation("More than the announced \(end) bytes came.") }
+                guard Int64(chunk.count) <= end - position else {
+                    throw response.violation("More than the announced \(end) bytes came.")
+                }
                 let own = chunk.dropFirst(Int(max(0, count - position)))
                 guard own.count <= room - bytes.count else { throw HTTPError.tooLarge(limit: room) }
                 bytes += own
                 position += Int64(chunk.count)
             }
-            guard position == end || end == .max else {
-                throw HTTPError(
-                    .connectionLost, "The body ended after \(position) of \(end) bytes.", request: response.request,
-                    phase: .answered)
-            }
+            guard position == end || end == .max else { throw response.lost(at: position, of: end) }
         } catch {
             response.body.close()
             throw error
@@ -64,13 +62,13 @@ struct ReassembledBody {
             let known = validator.isTag(of: answer.headers) ? total : nil
             if let known, let other = answer.body.length, known != other {
                 answer.body.close()
-                throw violation("The server has \(other) bytes, and had \(known) with the same tag.")
+                throw response.violation("The server has \(other) bytes, and had \(known) with the same tag.")
             }
             self = ReassembledBody(answer, told: told)
             total = total ?? known
         case .contradiction(let message):
             answer.body.close()
-            throw violation(message)
+            throw response.violation(message)
         default: return false
         }
         return true
@@ -88,9 +86,5 @@ struct ReassembledBody {
         (whole.trailers, whole.metrics) = (response.trailers, response.metrics)
         whole.body = .bytes(bytes)
         return whole
-    }
-
-    private func violation(_ message: String) -> HTTPError {
-        HTTPError(.protocolViolation, message, request: response.request, phase: .answered)
     }
 }

@@ -40,6 +40,18 @@ struct ResumptionCount: Sendable {
     }
 }
 
+extension HTTPResponse {
+    /// What is wrong with it, in a sentence.
+    func violation(_ message: String) -> HTTPError {
+        HTTPError(.protocolViolation, message, request: request, phase: .answered)
+    }
+
+    /// Its body has ended too early.
+    func lost(at position: Int64, of end: Int64) -> HTTPError {
+        HTTPError(.connectionLost, "The body ended after \(position) of \(end) bytes.", request: request, phase: .answered)
+    }
+}
+
 extension HTTPError {
     /// Whether asking for the rest may help.
     var mayPass: Bool {

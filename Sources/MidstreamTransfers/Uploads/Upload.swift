@@ -104,7 +104,7 @@ struct Upload {
         if try isAllConfirmed(response, assuming: part.upperBound) { return .done(response) }
         guard told.withLock({ $0.url }) != nil else {
             let isUnsafe = told.withLock { $0.isUnsafe }
-            throw violation("The server doesn't say where the upload is to be found\(isUnsafe ? " over https" : "")", response)
+            throw response.violation("The server doesn't say where the upload is to be found\(isUnsafe ? " over https" : "").")
         }
         return .goOn
     }
@@ -116,11 +116,11 @@ struct Upload {
         guard response.status.isSuccess else { return try failure(response, error) }
         Self.note(response.headers, from: nil, for: request.urlText, in: told, at: stopwatch.elapsed)
         if let text = response.headers["Upload-Length"], let told = Int64(digits: text), told != length {
-            throw violation("The server expects \(told) bytes, and the upload has \(length)", response)
+            throw response.violation("The server expects \(told) bytes, and the upload has \(length).")
         }
         let isComplete = settings.protocol.isComplete(response.headers)
         let isDone = try isAllConfirmed(response, assuming: isComplete == true ? told.withLock { $0.sent } : nil)
-        guard let offset else { throw violation("The server doesn't say how much it has", response) }
+        guard let offset else { throw response.violation("The server doesn't say how much it has.") }
         settings.meter?.begin(.upload, at: offset, of: length, isRestart: false, on: pace.clock)
         record(.transferResumption(offset: offset, total: length, proof: nil))
         // A server that reports no completion waits for the end.
@@ -140,7 +140,7 @@ struct Upload {
         // With tus the answer must have the offset.
         if try isAllConfirmed(response, assuming: settings.protocol.createsWithContent ? end : nil) { return .done(response) }
         guard let offset, offset > start else {
-            return .failed(violation("The server has taken nothing of the bytes from \(start) on", response))
+            return .failed(response.violation("The server has taken nothing of the bytes from \(start) on."))
         }
         return .goOn
     }
@@ -214,10 +214,6 @@ struct Upload {
         HTTPError(.unacceptableStatus, "The server answered \(response.status).", request: response.request, response: response)
     }
 
-    private func violation(_ message: String, _ response: HTTPResponse) -> HTTPError {
-        HTTPError(.protocolViolation, message + ".", request: response.request, phase: .answered)
-    }
-
     /// Takes over where the upload is, and what is allowed.
     ///
     /// - Parameters:
@@ -245,7 +241,7 @@ struct Upload {
         let isComplete = settings.protocol.isComplete(response.headers)
         offset = try readOffset(response) ?? (isComplete == false && end == length ? nil : end)
         if isComplete == true, offset != length {
-            throw violation("The server says that the upload is complete with \(offset ?? 0) of \(length) bytes", response)
+            throw response.violation("The server says that the upload is complete with \(offset ?? 0) of \(length) bytes.")
         }
         return offset == length && isComplete != false
     }
@@ -255,10 +251,10 @@ struct Upload {
         guard let text = response.headers["Upload-Offset"] else { return nil }
         let sent = told.withLock { $0.sent }
         guard let offset = Int64(digits: text), offset <= sent else {
-            throw violation("The server says that it has \(text.prefix(20)) bytes, of \(sent) that were sent", response)
+            throw response.violation("The server says that it has \(text.prefix(20)) bytes, of \(sent) that were sent.")
         }
         guard offset >= furthest else {
-            throw violation("The server says that it has \(offset) bytes, and has confirmed \(furthest)", response)
+            throw response.violation("The server says that it has \(offset) bytes, and has confirmed \(furthest).")
         }
         furthest = offset
         return offset
