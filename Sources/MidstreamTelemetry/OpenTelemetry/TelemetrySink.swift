@@ -29,11 +29,23 @@ enum TelemetryKind: String, CaseIterable, Sendable {
 }
 
 /// What a collector refused of a document whose rest it took.
-struct TelemetryRefusal {
+struct TelemetryRefusal: Decodable {
     /// How many spans, or data points of metrics.
-    let count: Int
+    private(set) var count = 0
     /// Why, in its words.
     let message: String?
+
+    private enum Key: String, CodingKey { case rejectedSpans, rejectedDataPoints, errorMessage }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Key.self)
+        message = try? fields.decode(String.self, forKey: .errorMessage)
+        for key in [Key.rejectedSpans, .rejectedDataPoints] {
+            // 64 bits, so a text; some write a number.
+            let text = (try? fields.decode(String.self, forKey: key)).flatMap { Int($0) }
+            count.addRefused(text ?? (try? fields.decode(Int.self, forKey: key)) ?? 0)
+        }
+    }
 }
 
 extension Int {
@@ -105,25 +117,7 @@ struct CollectorSink: TelemetrySink {
         }
     }
 
-    private struct Answer: Decodable {
-        struct Partial: Decodable {
-            /// 64 bits, so a text; some write a number.
-            var rejected = 0
-            var message: String?
-
-            private enum Key: String, CodingKey { case rejectedSpans, rejectedDataPoints, errorMessage }
-
-            init(from decoder: any Decoder) throws {
-                let fields = try decoder.container(keyedBy: Key.self)
-                for key in [Key.rejectedSpans, .rejectedDataPoints] {
-                    let text = (try? fields.decode(String.self, forKey: key)).flatMap { Int($0) }
-                    rejected.addRefused(text ?? (try? fields.decode(Int.self, forKey: key)) ?? 0)
-                }
-                message = try? fields.decode(String.self, forKey: .errorMessage)
-            }
-        }
-        var partialSuccess: Partial?
-    }
+    private struct Answer: Decodable { var partialSuccess: TelemetryRefusal? }
 
     func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> TelemetryRefusal? {
         guard let (target, client) = targets[kind] else { return nil }
@@ -133,7 +127,7 @@ struct CollectorSink: TelemetrySink {
         request.allowsUnsafeRetry = true
         let response = try await client.send(request)
         let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body.bytes ?? []))
-        guard let partial = answer?.partialSuccess, partial.rejected > 0 else { return nil }
-        return TelemetryRefusal(count: partial.rejected, message: partial.message)
+        guard let refusal = answer?.partialSuccess, refusal.count > 0 else { return nil }
+        return refusal
     }
 }
