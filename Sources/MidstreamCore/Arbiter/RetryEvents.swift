@@ -1,11 +1,5 @@
 extension CallEvent {
-    /// The arbiter tries again.
-    ///
-    /// - Parameters:
-    ///   - attempt: The attempt that ended, 1 for the first.
-    ///   - outcome: What it ended with, in words.
-    ///   - status: The status that it ended with; nil when no response came.
-    ///   - delay: How long the next one waits.
+    /// The arbiter tries again after this attempt, 1 for the first.
     static func retry(attempt: Int, outcome: String, status: Int?, delay: Duration) -> CallEvent {
         CallEvent(
             "retry", "attempt \(attempt): \(outcome); again \(delay > .zero ? "in \(delay)" : "at once")",
@@ -25,9 +19,7 @@ extension CallEvent {
             ])
     }
 
-    /// The origin asked to be left alone for a while.
-    ///
-    /// - Parameter isSent: Whether the request waits; otherwise it fails, since the deadline comes first.
+    /// The origin asked to be left alone for a while. The request waits, or fails since the deadline comes first.
     static func pacing(wait: Duration, isSent: Bool) -> CallEvent {
         CallEvent(
             "retry.pacing",
@@ -37,13 +29,7 @@ extension CallEvent {
             ["wait": .seconds(wait), "sent": .boolean(isSent)])
     }
 
-    /// A request was sent in place of one that failed, before that is tried again.
-    ///
-    /// - Parameters:
-    ///   - request: The request, without secrets.
-    ///   - outcome: What it ended with, in words.
-    ///   - status: The status of its response; nil when it failed.
-    ///   - isShared: Whether another call's exchange served it.
+    /// A request, which is told without secrets, was sent in place of one that failed, before that is tried again.
     static func alternate(request: String, outcome: String, status: Int?, isShared: Bool) -> CallEvent {
         CallEvent(
             "alternate",

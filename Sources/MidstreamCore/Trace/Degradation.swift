@@ -5,11 +5,7 @@ package protocol Degradable: Sendable {
 }
 
 extension CallEvent {
-    /// A decision about the call was made without the service that others share.
-    ///
-    /// - Parameters:
-    ///   - what: What was decided, such as "the quota".
-    ///   - reason: Why the service wasn't asked, or didn't answer.
+    /// A decision about the call, such as "the quota", was made without the service that others share.
     package static func degraded(_ what: String, because reason: String) -> CallEvent {
         CallEvent("fleet.degraded", "\(what) is decided locally: \(reason)", ["what": .string(what), "reason": .string(reason)])
     }

@@ -1,11 +1,7 @@
 internal import MidstreamCore
 
 extension CallEvent {
-    /// A circuit breaker changed its state.
-    ///
-    /// - Parameters:
-    ///   - counts: The exchanges that were the reason; none when it was changed by hand.
-    ///   - last: The result of the last one.
+    /// A circuit breaker changed its state because of these exchanges, or by hand, without any.
     static func breakerChanged(
         key: String, from: CircuitBreaker.State, to state: CircuitBreaker.State, _ counts: FailureWindow.Counts, last: String
     ) -> CallEvent {

@@ -1,11 +1,7 @@
 internal import MidstreamCore
 
 extension CallEvent {
-    /// Several calls at the same time were answered by one.
-    ///
-    /// - Parameters:
-    ///   - calls: How many there were.
-    ///   - isMade: Whether this is the one that was made; the others took its answer.
+    /// Several calls at the same time were answered by the one that was made.
     static func coalesced(calls: Int, isMade: Bool) -> CallEvent {
         CallEvent(
             "coalesced",

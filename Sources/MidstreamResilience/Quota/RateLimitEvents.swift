@@ -9,13 +9,7 @@ extension CallEvent {
             ["key": .string(key), "wait": .seconds(wait), "sent": .boolean(isSent)])
     }
 
-    /// A server announced how many more requests may be made, or asked for fewer.
-    ///
-    /// - Parameters:
-    ///   - left: How many are left; nil when it didn't say.
-    ///   - time: For how long; nil when it didn't say.
-    ///   - isOfPartition: Whether that holds only for requests with the same credentials.
-    ///   - malformed: The field that can't be read and was ignored; nil: none.
+    /// A server announced how many more requests may be made, of all or of those with the same credentials, or asked for fewer.
     static func quotaLearned(
         key: String, left: Int?, time: Duration?, isOfPartition: Bool, malformed: String?
     ) -> CallEvent {
