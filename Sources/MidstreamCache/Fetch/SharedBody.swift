@@ -59,10 +59,7 @@ final class SharedBody: Sendable {
     private let onClosed: @Sendable () -> Void
     private let state = Locked(State())
 
-    /// - Parameters:
-    ///   - keptBytes: Up to how many bytes everything is kept.
-    ///   - window: How far readers may be apart beyond that.
-    ///   - onClosed: Called once nobody can join any more.
+    /// - Parameter onClosed: Called once nobody can join any more.
     init(
         _ source: any IncomingBody, length: Int64?, keptBytes: Int64, window: Int64 = 1 << 20,
         onClosed: @escaping @Sendable () -> Void

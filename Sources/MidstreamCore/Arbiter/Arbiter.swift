@@ -167,11 +167,7 @@ package final class Arbiter: HTTPInterceptor {
         response?.retryAfter(at: settings.now).map { min($0, settings.maximumRetryAfter) }
     }
 
-    /// Waits while the origin is to be left alone.
-    ///
-    /// - Parameters:
-    ///   - pacing: Knows how long.
-    ///   - cause: What the last attempt ended with; nil before the first.
+    /// Waits while the origin is to be left alone, after what the last attempt ended with; nil before the first.
     private func keep(
         _ pacing: Pacing, _ retries: Retries, at position: ChainPosition, after cause: (any Error)?
     ) async throws {

@@ -9,13 +9,8 @@ struct CallLimits: Sendable {
 }
 
 extension Pipeline {
-    /// Plans a request element by element, in the order in which they would run, without sending anything.
-    ///
-    /// - Parameters:
-    ///   - start: The request as the client hands it to the pipeline.
-    ///   - given: The request as the client was given it.
-    ///   - limits: Those of the client, for what the request leaves open.
-    ///   - redaction: What is withheld.
+    /// Plans a request element by element, in the order in which they would run, without sending anything: from `start`, as which the client
+    /// hands the given one to the pipeline, and with the client's limits for what it leaves open.
     func rehearse(
         _ start: HTTPRequest, given: HTTPRequest, limits: CallLimits, redaction: Redaction, as call: (Rehearsal) -> Call
     ) async throws -> Explanation {

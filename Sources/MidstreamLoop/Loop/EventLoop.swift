@@ -48,10 +48,7 @@
         package final let clock = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
         @exclusivity(unchecked) package final var exchanges = ShortExchanges()
 
-        /// - Parameters:
-        ///   - name: The thread's, at most 15 characters.
-        ///   - poller: Where its sockets are watched.
-        ///   - usesCallersThreads: Whether callers may drive it.
+        /// - Parameter name: The thread's, at most 15 characters.
         package init(
             _ name: StaticString, _ poller: Poller, limits: TransferLimits, admission: Admission, usesCallersThreads: Bool
         ) {

@@ -32,11 +32,7 @@ struct AdaptiveLimit: Sendable {
         whole = Int(value)
     }
 
-    /// Counts the head of a response.
-    ///
-    /// - Parameters:
-    ///   - time: The nanoseconds until it came.
-    ///   - inFlight: How many requests were under way, this one included.
+    /// Counts the head of a response that came after so many nanoseconds, with so many requests under way, this one included.
     mutating func answered(after time: Int64, inFlight: Int, at now: Int64) {
         sum += Double(max(0, time))
         count += 1

@@ -7,15 +7,8 @@ extension HTTPBody {
         case end, loss, silence
     }
 
-    /// The body as it arrives slowly, in part, or not to its end.
-    ///
-    /// - Parameters:
-    ///   - length: How many bytes it announces.
-    ///   - count: After so many bytes it finishes.
-    ///   - slices: It comes in pieces no larger than this.
-    ///   - pause: It waits so long for each byte.
-    ///   - finish: What comes then.
-    ///   - shortFinish: What comes when it has fewer; the same by default.
+    /// The body as it arrives slowly, with a pause for each byte, in part, or not to its end: it finishes in one way after so many bytes, and
+    /// where there are fewer in another, unless that is nil.
     func faulty(
         length: Int64?, upTo count: Int = .max, slices: Int = .max, pause: Duration = .zero, then finish: Finish,
         ifShorter shortFinish: Finish? = nil, on clock: any Clock<Duration>

@@ -4,12 +4,7 @@ enum Backoff: Sendable {
     case exponential(base: Duration, multiplier: Double, cap: Duration, jitter: RetryStrategy.Jitter)
     case fibonacci(unit: Duration, cap: Duration)
 
-    /// The delay before a retry.
-    ///
-    /// - Parameters:
-    ///   - retry: 1 for the first.
-    ///   - previous: The delay before the retry before; nil for the first.
-    ///   - random: Gives numbers in 0..<1.
+    /// The delay before a retry; see ``RetryStrategy/delay(beforeRetry:previous:of:random:)``.
     func delay(beforeRetry retry: Int, previous: Duration?, random: () -> Double) -> Duration {
         switch self {
         case .constant(let delay):
