@@ -40,6 +40,18 @@ private struct UntoldSigner: RequestSigner {
     func sign(_ request: inout HTTPRequest) async throws { request.headers[.authorization] = "Signature \(user)" }
 }
 
+/// Adds a field that no name tells to be a secret, and says whose the request is.
+private struct Tenant: RequestInterceptor, ResponseInterceptor {
+    let user: String
+    var stage: InterceptorStage { .exchange }
+
+    func intercept(request: inout HTTPRequest) async throws { request.headers["X-Tenant"] = user }
+
+    func intercept(response: inout HTTPResponse) async throws {}
+
+    func identity(of request: HTTPRequest) -> RequestIdentity { .user(user) }
+}
+
 private struct Offered: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Whether the cache can know whose a request is, so that a second one is answered from it.
@@ -103,6 +115,13 @@ private let kinds: [Offered] = [
     },
     Offered(testDescription: "cookie") { user in
         [CookieInterceptor(CookieJar([try? Cookie("sid", user, domain: "api.test")].compactMap { $0 }))]
+    },
+    Offered(testDescription: "tenant's field") { [Tenant(user: $0)] },
+    Offered(testDescription: "tenant's field in a chain of request interceptors") {
+        [ChainedRequestInterceptor.chain(inOrder: [Tenant(user: $0)])]
+    },
+    Offered(testDescription: "tenant's field in a chain of response interceptors") {
+        [ChainedResponseInterceptor.chain(inOrder: [Tenant(user: $0)])]
     },
     Offered(testDescription: "client certificate", transport: { Certified(user: $0) }),
 ]

@@ -1,6 +1,8 @@
 public import Interception
 
-/// Request interceptors that act as one.
+/// Request interceptors that are given to a pipeline as one.
+///
+/// A pipeline takes it apart, so each one stands at its own stage and rank and appears under its own name.
 public struct ChainedRequestInterceptor: RequestInterceptor {
     /// In the order in which they run.
     public let interceptors: [any RequestInterceptor]
@@ -25,20 +27,16 @@ public struct ChainedRequestInterceptor: RequestInterceptor {
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { try await interceptors.plan(&request) }
 }
 
-/// Response interceptors that act as one.
+/// Response interceptors that are given to a pipeline as one.
+///
+/// A pipeline takes it apart, so each one stands at its own stage and rank and appears under its own name. The first is the innermost, so
+/// that responses pass them as listed; requests pass those that intercept requests as well in the reverse order.
 public struct ChainedResponseInterceptor: ResponseInterceptor {
     /// In the order in which they run.
     public let interceptors: [any ResponseInterceptor]
-    /// Those that intercept requests as well.
-    private let requestInterceptors: [any RequestInterceptor]
-
-    private init(_ interceptors: [any ResponseInterceptor]) {
-        self.interceptors = interceptors
-        requestInterceptors = interceptors.compactMap { $0 as? any RequestInterceptor }
-    }
 
     /// Joins response interceptors into one that runs them as listed. An empty list changes nothing.
-    public static func chain(inOrder interceptors: [any ResponseInterceptor]) -> Self { Self(interceptors) }
+    public static func chain(inOrder interceptors: [any ResponseInterceptor]) -> Self { Self(interceptors: interceptors) }
 
     /// The first one's; `.attempt` for an empty list.
     public var stage: InterceptorStage { interceptors.first?.stage ?? .attempt }
@@ -48,20 +46,20 @@ public struct ChainedResponseInterceptor: ResponseInterceptor {
         for interceptor in interceptors { try await interceptor.intercept(response: &response) }
     }
 
-    /// Passes the request on, through those of the interceptors that intercept requests as well, and runs all on the response.
+    /// Runs the interceptors around the rest of the pipeline, the last outermost.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        var request = request
-        for interceptor in requestInterceptors { try await interceptor.intercept(request: &request) }
-        return try await intercepting(try await next(request))
+        try await next.running(interceptors.reversed().map(\.generic), on: request)
     }
 
-    /// Plans those of the interceptors that intercept requests as well.
-    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { try await requestInterceptors.plan(&request) }
+    /// Plans one after the other, the last first.
+    public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        try await interceptors.reversed().plan(&request)
+    }
 }
 
 /// Interceptors that are given to a pipeline as one.
 ///
-/// A pipeline takes it apart, so each one stands at its own stage and appears under its own name.
+/// A pipeline takes it apart, so each one stands at its own stage and rank and appears under its own name.
 ///
 /// The library's interceptors have short forms as its static members, for the first line of a pipeline, and as methods of all interceptors
 /// for the lines after it; Swift reads a line that begins with a dot as a continuation of the line before.

@@ -128,6 +128,8 @@ package final class Pipeline: Sendable {
         interceptors.flatMap { interceptor -> [Element] in
             switch interceptor {
             case let chain as ChainedHTTPInterceptor: elements(chain.interceptors, scope: scope, at: stage)
+            case let chain as ChainedRequestInterceptor: elements(chain.interceptors, scope: scope, at: stage)
+            case let chain as ChainedResponseInterceptor: elements(chain.interceptors.reversed(), scope: scope, at: stage)
             case let staged as StagedInterceptor: elements([staged.base], scope: scope, at: stage ?? staged.stage)
             default: [Element(interceptor, Place(stage ?? interceptor.stage), scope)]
             }

@@ -184,18 +184,17 @@ struct NoteTests {
         #expect(notes.count == 1 && notes[0].hasSuffix(": applied 3"))
     }
 
-    @Test("those of chained interceptors are put down to the chain")
+    @Test("those of chained interceptors are put down to each")
     func chains() async throws {
         let notes = try await notes {
             ChainedRequestInterceptor.chain(inOrder: [down, TalkingBoth(), down])
             ChainedResponseInterceptor.chain(inOrder: [up, TalkingBoth()])
         }
-        // Responses pass the first chain on their way up, so its `up` comes last.
+        // Responses pass the second chain as listed, so its first is the innermost.
         #expect(
             notes == [
-                "ChainedRequestInterceptor: down", "ChainedRequestInterceptor: down", "ChainedRequestInterceptor: down",
-                "ChainedRequestInterceptor: up", "ChainedResponseInterceptor: down", "ChainedResponseInterceptor: up",
-                "ChainedResponseInterceptor: up",
+                "Down: down", "TalkingBoth: down", "TalkingBoth: up", "Down: down", "TalkingBoth: down", "TalkingBoth: up",
+                "Up: up",
             ])
     }
 

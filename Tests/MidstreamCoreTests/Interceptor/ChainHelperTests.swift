@@ -70,6 +70,22 @@ struct ChainHelperTests {
         #expect(try await send(through: wrapper) == ["b↓", "c↓", "c↑", "b↑"])
     }
 
+    @Test("A5 requests pass a chain of their kind as listed, and responses one of theirs, whoever runs it")
+    func takenApart() async throws {
+        let (a, b) = (Both(name: "a", steps: steps), Both(name: "b", steps: steps))
+        let chains: [(any HTTPInterceptor, ArraySlice<String>)] = [
+            (ChainedRequestInterceptor.chain(inOrder: [a, b]), ["a↓", "b↓", "b↑", "a↑"]),
+            (ChainedResponseInterceptor.chain(inOrder: [a, b]), ["b↓", "a↓", "a↑", "b↑"]),
+        ]
+        for (chain, expected) in chains {
+            #expect(try await send(through: chain).suffix(4) == expected)
+            let wrapper = ClosureHTTPInterceptor { try await chain.intercept($0, next: $1) }
+            #expect(try await send(through: wrapper).suffix(4) == expected)
+            let client = testClient(transport: StubTransport.ok) { chain }
+            #expect(client.interceptors.filter { $0 is Both }.count == 2)
+        }
+    }
+
     @Test("A5 kinds can be mixed")
     func mixed() async throws {
         let chain: ChainedHTTPInterceptor = around("a").chain(before: down("b")).chain(before: up("c"))

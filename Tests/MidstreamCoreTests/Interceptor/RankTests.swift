@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Ranks within a stage", .leavesNothing)
 struct RankTests {
-    private struct Ranked: HTTPInterceptor {
+    private struct Ranked: RequestInterceptor, ResponseInterceptor {
         let label: String
         let stage: InterceptorStage
         let rank: InterceptorRank
@@ -17,9 +17,9 @@ struct RankTests {
             self.rank = rank
         }
 
-        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-            try await next(request)
-        }
+        func intercept(request: inout HTTPRequest) async throws {}
+
+        func intercept(response: inout HTTPResponse) async throws {}
 
         func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known(label) }
     }
@@ -35,12 +35,16 @@ struct RankTests {
         }
     }
 
-    @Test("any permutation of a list prints the same pipeline")
+    @Test("any permutation of a list prints the same pipeline, in a chain of each kind as well")
     func permutations() {
         let ordered = Self.ranks.map(\.description)
         for seed in 0..<200 {
             var generator = SplitMix(state: UInt64(seed))
-            #expect(labels(Self.ranks.shuffled(using: &generator).map { Ranked($0) }) == ordered)
+            let list = Self.ranks.shuffled(using: &generator).map { Ranked($0) }
+            #expect(labels(list) == ordered)
+            #expect(labels([ChainedHTTPInterceptor.chain(inOrder: list)]) == ordered)
+            #expect(labels([ChainedRequestInterceptor.chain(inOrder: list)]) == ordered)
+            #expect(labels([ChainedResponseInterceptor.chain(inOrder: list)]) == ordered)
         }
     }
 

@@ -120,6 +120,34 @@ struct ScopeAndStageTests {
         #expect(steps.all.prefix(4) == ["k↓", "a↓", "a2↓", "e↓"])
     }
 
+    @Test("so do those of a chain of request or of response interceptors, and at(_:) puts them all at one")
+    func chainsOfOneKind() async throws {
+        let steps = steps
+        func down(_ name: String, _ stage: InterceptorStage = .attempt) -> ClosureRequestInterceptor {
+            ClosureRequestInterceptor(stage: stage) { _ in steps.note("\(name)↓") }
+        }
+        func up(_ name: String, _ stage: InterceptorStage = .attempt) -> ClosureResponseInterceptor {
+            ClosureResponseInterceptor(stage: stage) { _ in steps.note("\(name)↑") }
+        }
+        let downs: ChainedRequestInterceptor = down("a").chain(before: down("b"))
+        let ups: ChainedResponseInterceptor = up("a").chain(before: up("b"))
+        let requests = ChainedRequestInterceptor.chain(inOrder: [down("e", .exchange), downs, down("k", .call)])
+        let responses = ChainedResponseInterceptor.chain(inOrder: [up("k", .call), ups, up("e", .exchange)])
+        let client = testClient(transport: StubTransport.ok) {
+            requests
+            responses
+        }
+        _ = try await client.send(HTTPRequest("https://h"))
+        #expect(steps.all == ["k↓", "a↓", "b↓", "e↓", "e↑", "a↑", "b↑", "k↑"])
+        let moved = testClient(transport: StubTransport.ok) {
+            requests.at(.exchange)
+            responses.at(.exchange)
+        }
+        _ = try await moved.send(HTTPRequest("https://h"))
+        #expect(steps.all.suffix(8) == ["e↓", "a↓", "b↓", "k↓", "k↑", "a↑", "b↑", "e↑"])
+        #expect(moved.pipeline.entries.filter { $0.stage == .exchange }.count == 8)
+    }
+
     @Test("client.pipeline prints the order by stage")
     func description() {
         struct Logger: HTTPInterceptor {

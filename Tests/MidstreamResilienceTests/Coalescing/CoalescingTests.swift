@@ -25,25 +25,14 @@ private final class Held: Sendable {
 }
 
 /// Puts a user's name into one part of each request.
-private struct Personal: HTTPInterceptor {
+private struct Personal: RequestInterceptor {
     let part: String
     let user: @Sendable () -> String
     var stage: InterceptorStage { .exchange }
 
-    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        var request = request
-        change(&request)
-        return try await next(request)
-    }
-
-    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        change(&request)
-        return .known()
-    }
-
     func identity(of request: HTTPRequest) -> RequestIdentity { part == "identity" ? .user(user()) : .nobody }
 
-    private func change(_ request: inout HTTPRequest) {
+    func intercept(request: inout HTTPRequest) async throws {
         switch part {
         case "query": request.addQuery("app_id_c", user())
         case "host": request.urlText = "https://\(user()).test/me"
@@ -296,15 +285,16 @@ struct CoalescingTests {
 
     @Test(
         "requests that differ on the wire aren't shared, whatever of them an interceptor makes",
-        arguments: ["query", "host", "body", "field", "method", "identity"])
-    func differentOnTheWire(part: String) async throws {
+        arguments: ["query", "host", "body", "field", "method", "identity"], [false, true])
+    func differentOnTheWire(part: String, isChained: Bool) async throws {
         let stub = held.stub
         let coalescing = Coalescing()
         let client = bench.client(
             stub,
             interceptors: {
                 coalescing
-                Personal(part: part, user: { User.name })
+                let personal = Personal(part: part, user: { User.name })
+                if isChained { ChainedRequestInterceptor.chain(inOrder: [personal]) } else { personal }
             })
         let calls = ["alice", "bob"].map { name in
             User.$name.withValue(name) { Task { try await client.send(HTTPRequest("/me")) } }
