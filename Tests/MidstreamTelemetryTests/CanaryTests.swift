@@ -194,7 +194,11 @@ struct CanaryTests {
                 #expect(!text.contains(secret))
                 #expect(text.contains("page=7") || !text.contains("/b"))
             }
-            #expect(explanation.description.contains("page=7") && !explanation.description.contains(secret))
+            var dumped = ""
+            dump(explanation, to: &dumped)
+            for text in [explanation.description, String(reflecting: explanation), dumped] {
+                #expect(text.contains("page=7") && !text.contains(secret))
+            }
         }
     }
 

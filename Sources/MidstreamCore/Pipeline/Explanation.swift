@@ -1,5 +1,5 @@
 /// What sending a request would do: who would see it in which order, what each would change, and how it would go on the wire.
-public struct Explanation: Sendable, CustomStringConvertible {
+public struct Explanation: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One interceptor that the request would pass.
     public struct Step: Sendable, Hashable {
         /// The interceptor's name.
@@ -61,4 +61,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
         lines.append("  \(redirects)")
         return lines.joined(separator: "\n")
     }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows what ``description`` shows: the parts don't know what the client withholds.
+    public var customMirror: Mirror { Mirror(self, children: ["explanation": description]) }
 }
