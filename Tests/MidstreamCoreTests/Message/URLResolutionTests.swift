@@ -120,7 +120,7 @@ struct URLResolutionTests {
     func badBase(base: String) async {
         let stub = StubTransport.ok
         let error = await httpError { try await testClient(baseURL: base, transport: stub).send(HTTPRequest("x")) }
-        #expect(error?.code == .invalidRequest)
+        #expect(error?.code == .invalidRequest && error?.trace == nil)
         #expect(stub.requests.isEmpty)
     }
 
