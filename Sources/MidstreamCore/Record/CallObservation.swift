@@ -141,7 +141,8 @@ package final class CallObservation: Sendable {
             let exchange = ExchangeObservation(beginning, of: self, keeping: &request.body)
             state.exchangeCount = number
             state.cause = nil
-            if number <= Self.maximum { state.exchanges.append(.underWay(exchange)) }
+            // The record of a call that is over is made, although it may still send for others that share it.
+            if !state.isOver, number <= Self.maximum { state.exchanges.append(.underWay(exchange)) }
             return exchange
         }
     }
@@ -149,7 +150,10 @@ package final class CallObservation: Sendable {
     var elapsed: Duration { .nanoseconds(stopwatch.elapsedNanoseconds) }
 
     /// The transport returned or threw.
-    func ended(_ exchange: ExchangeRecord) {
+    ///
+    /// - Returns: Whether that is told; not after the end of the call.
+    @discardableResult
+    func ended(_ exchange: ExchangeRecord) -> Bool {
         for interim in exchange.outcome.metrics?.interim.prefix(100) ?? [] { happened(.interim(interim)) }
         if let resends = exchange.outcome.metrics?.resends, resends > 0 { happened(.resend(count: resends)) }
         let isOver = state.withLock { state in
@@ -158,9 +162,10 @@ package final class CallObservation: Sendable {
             state.telling += 1
             return false
         }
-        guard !isOver else { return }
+        guard !isOver else { return false }
         for observer in settings.observers { observer.endedExchange(exchange.keeping(bodies: observer.keepsBodies)) }
         endTelling()
+        return true
     }
 
     /// A streamed body has ended, perhaps after the call.
@@ -202,7 +207,7 @@ package final class CallObservation: Sendable {
         let duration = elapsed
         let ended = state.withLock { state -> State? in
             guard !state.isOver else { return nil }
-            var ended = State(isOver: true, telling: state.telling)
+            var ended = State(isOver: true, exchangeCount: state.exchangeCount, telling: state.telling)
             swap(&ended, &state)
             return ended
         }

@@ -35,7 +35,8 @@ public protocol CallObserver: Sendable {
     func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord)
 
     /// The call returned or threw. Nothing follows but ends of streamed bodies. When another task is still reporting something of the
-    /// call, such as a shared exchange, that task reports the end, which may be just after the call has returned.
+    /// call, such as a shared exchange, that task reports the end, which may be just after the call has returned. What the call still sends
+    /// for others that share it, such as a retry, is in no record.
     func endedCall(_ call: CallRecord)
 }
 

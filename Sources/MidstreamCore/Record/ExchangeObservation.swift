@@ -40,10 +40,11 @@ struct ExchangeObservation: Sendable {
         if let bytes = response.body.bytes {
             body?.keep(all: bytes)
             outcome.responseBody = bytes.isEmpty ? .empty : body?.contents
-            return call.ended(ExchangeRecord(beginning, outcome))
+            call.ended(ExchangeRecord(beginning, outcome))
+            return
         }
         outcome.isBodyArriving = true
-        call.ended(ExchangeRecord(beginning, outcome))
+        guard call.ended(ExchangeRecord(beginning, outcome)) else { return }
         outcome.isBodyArriving = false
         response.body = response.body.observed { [outcome] in
             HTTPBody.Observer(onChunk: { body?.add($0) }, onEnd: { self.ended($0, body, after: outcome) })

@@ -24,6 +24,7 @@ private final class Lines: CallObserver {
 
     func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) { all.withLock { $0.append(event.name) } }
     func endedExchange(_ exchange: ExchangeRecord) { all.withLock { $0.append("exchange") } }
+    func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) { all.withLock { $0.append("body") } }
     func endedCall(_ call: CallRecord) { all.withLock { $0.append("ended") } }
 }
 
@@ -53,5 +54,27 @@ struct CallObservationTests {
             observation.beginExchange(&request).end(throwing: HTTPError(.connection))
         }
         #expect(exchange == ["exchange", "ended"])
+    }
+
+    @Test("neither keeps nor tells what begins after the end, and gives no number twice")
+    func late() {
+        let lines = Lines()
+        weak var released: CallObservation?
+        do {
+            var request = HTTPRequest("http://h/")
+            let observation = CallObservation(
+                CallObservation.Settings([lines], Redaction()), for: .own, at: Date(), on: Stopwatch(on: ContinuousClock()))
+            released = observation
+            observation.begin(request)
+            observation.beginExchange(&request).end(throwing: HTTPError(.connection))
+            observation.end(returning: HTTPResponse(status: .ok, request: request))
+            let exchange = observation.beginExchange(&request)
+            #expect(exchange.beginning.id.number == 2)
+            var response = HTTPResponse(status: .ok, body: .incoming(ArrivingBody(), length: 5), request: request)
+            exchange.end(&response)
+            response.body.close()
+        }
+        #expect(lines.all.withLock { $0 } == ["exchange", "ended"])
+        #expect(released == nil)
     }
 }
