@@ -54,6 +54,8 @@ extension HTTPBody {
             if bytes.isEmpty { return self }
             if let whole = try? compression.compressor().compress(bytes, .end) { return typed(.bytes(whole)) }
         }
+        // One that is made of a spent body doesn't look spent, so the head would be sent before that shows.
+        if isSpent { return self }
         let chunks = CompressedChunks(body: self, compression: compression)
         return typed(replayability == .replayable ? .stream { chunks } : .once(chunks))
     }

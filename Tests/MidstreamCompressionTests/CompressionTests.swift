@@ -134,6 +134,22 @@
             #expect(requests[1].text == "short" && requests[2].body == Self.content)
         }
 
+        @Test("A body that can be read once isn't begun a second time")
+        func once() async throws {
+            let server = try MockServer()
+            server.respond { _ in .init() }
+            let client = testClient(baseURL: server.url()) { CompressRequests() }
+            let once = HTTPBody.once(
+                AsyncStream([UInt8].self) {
+                    $0.yield(Self.content); $0.finish()
+                })
+            let request = HTTPRequest(.post, "/", body: once)
+            _ = try await client.send(request)
+            let error = await httpError { try await client.send(request) }
+            #expect(error?.code == .bodyNotReplayable && error?.phase == .notSent)
+            #expect(server.requestCount == 1)
+        }
+
         @Test("Uploads that go on by offsets are sent as they are", arguments: [UploadProtocol.tus, .resumable])
         func uploads(kind: UploadProtocol) async throws {
             let content = (0..<100_000).map { UInt8(ascii: "a") + UInt8($0 % 16) }

@@ -91,6 +91,18 @@ import Testing
         let task = HTTPClient.stubbed(stub).put("a", body: body).progress { _ in }
         _ = try await task.result()
         #expect((await failure { try await task.result() } as? HTTPError)?.code == .bodyNotReplayable)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func aBodyThatCanBeReadOnceIsNotBegunAgainWhereARedirectLeads() async throws {
+        let stub = StubTransport { request in
+            _ = try await request.body.collect()
+            return HTTPResponse(status: 307, headers: ["Location": "/b"], request: request)
+        }
+        let body = HTTPBody.once(AsyncStream([[1, 2, 3]]))
+        let task = HTTPClient.stubbed(stub).post("a", body: body).progress { _ in }
+        #expect((await failure { try await task.result() } as? HTTPError)?.code == .bodyNotReplayable)
+        #expect(stub.requests.count == 1)
     }
 
     @Test func theResponseIsBufferedAndBoundedAsWithoutProgress() async throws {

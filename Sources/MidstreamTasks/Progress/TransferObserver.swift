@@ -31,7 +31,8 @@ struct TransferObserver: Sendable {
     }
 
     func observing(sent body: HTTPBody) -> HTTPBody {
-        guard watchesUpload, body.length != 0 else { return body }
+        // One that is made of a spent body doesn't look spent, so the head would be sent before that shows.
+        guard watchesUpload, body.length != 0, !body.isSpent else { return body }
         let length = body.length
         let pieces = Pieces(body: body)
         let sent: HTTPBody =
