@@ -17,7 +17,7 @@ struct LocalShareTests {
         for _ in 0..<5 { #expect(share.reserve(at: 0, waitingAtMost: .zero) == .sends(after: .zero)) }
         #expect(share.reserve(at: 0, waitingAtMost: .zero) == .refuses(wait: .microseconds(1_000)))
         #expect(share.reserve(at: 0, waitingAtMost: .seconds(1)) == .sends(after: .microseconds(1_000)))
-        share.giveBack(at: 0)
+        #expect(share.giveBack(at: 0) == false)
         #expect(share.reserve(at: 1_000, waitingAtMost: .zero) == .sends(after: .zero))
         share.drain(at: 1_000, wait: .milliseconds(5))
         #expect(share.reserve(at: 1_000, waitingAtMost: .zero) == .refuses(wait: .microseconds(5_000)))
@@ -30,6 +30,34 @@ struct LocalShareTests {
         for _ in 0..<100 { share.note(at: 0) }
         #expect(share.reserve(at: 0, waitingAtMost: .zero) == .refuses(wait: .microseconds(1_000)))
         #expect(share.reserve(at: 1_000, waitingAtMost: .zero) == .sends(after: .zero))
+    }
+
+    @Test("gives the store back what that has let in, and no place that was reserved without it")
+    func givenBack() async throws {
+        let model = ModelStore(ContinuousClock())
+        let isCut = Locked(false)
+        // So slow that no token comes while the test runs.
+        let quotas = (0..<2).map { number in
+            let link = ModelLink(model, patience: .zero) {
+                number == 0 && isCut.withLock { $0 } ? .isLost : .arrives(after: .zero)
+            }
+            let core = FleetCore(name: "f", key: testKey, member: "\(number)", clock: ContinuousClock(), store: link)
+            return Fleet(core).quota("q", perSecond: 1e-4, burst: 1, longest: .seconds(1e6)) as any Quota
+        }
+        /// How many more places are taken in the store than may be taken at once.
+        func places() async throws -> Double? {
+            guard case .sends(let wait) = try await quotas[1].reserve(for: "k", waitingAtMost: .seconds(1e6)) else { return nil }
+            return (wait / .seconds(1e4)).rounded()
+        }
+        #expect(try await places() == 0)
+        #expect(try await places() == 1)
+        await quotas[0].giveBack(for: "k")
+        #expect(try await places() == 1)
+        isCut.withLock { $0 = true }
+        for _ in 1...2 { _ = try await quotas[0].reserve(for: "k", waitingAtMost: .seconds(1e6)) }
+        isCut.withLock { $0 = false }
+        await quotas[0].giveBack(for: "k")
+        #expect(try await places() == 2)
     }
 }
 

@@ -49,7 +49,8 @@ final class FleetQuota: Quota, Degradable {
     }
 
     func giveBack(for key: String) async {
-        core.store.giveBack(withShare(of: key) { $0.giveBack(at: $1) }.name, rate)
+        let (name, isTold) = withShare(of: key) { $0.giveBack(at: $1) }
+        if isTold { core.store.giveBack(name, rate) }
     }
 
     func learn(_ said: QuotaReport, for key: String) {
@@ -88,6 +89,8 @@ struct LocalShare {
     var burst = 1.0
     /// When the last token of those that are taken comes.
     private var taken: Double
+    /// When the last of the places comes that were reserved here, of which the store needn't know.
+    private var aloneUntil = -Double.infinity
 
     init(_ name: String, at now: Double) { (self.name, taken) = (name, now) }
 
@@ -98,13 +101,18 @@ struct LocalShare {
         let wait = new - burst * interval - now
         guard wait <= longest / .microseconds(1) else { return .refuses(wait: .microseconds(wait)) }
         taken = new
+        aloneUntil = max(aloneUntil, now + wait)
         return .sends(after: .microseconds(max(0, wait)))
     }
 
     /// A request that the store has let in. It may be more than the share, which is used up then, and no more.
     mutating func note(at now: Double) { taken = min(max(taken, now) + interval, max(taken, now + burst * interval)) }
 
-    mutating func giveBack(at now: Double) { taken = max(now, taken - interval) }
+    /// - Returns: Whether the store is told. It isn't while the place may be one that was reserved here: the store would give back another's.
+    mutating func giveBack(at now: Double) -> Bool {
+        taken = max(now, taken - interval)
+        return now > aloneUntil
+    }
 
     mutating func drain(at now: Double, wait: Duration) {
         taken = max(taken, now + wait / .microseconds(1) + (burst - 1) * interval)
