@@ -89,6 +89,12 @@ struct OptionTests {
         Example("$m $u/json --color --raw", #"{"a":1}"#), Example("$m $u/rows --color", "{\"a\":1}\n{\"a\":2}\n"),
         Example("$m $u -v; $m $u --verbose", "> GET ", "< 200 OK"),
         Example("$m $u --trace", "WireTimes", "first byte"), Example("$m $u --explain", "would send"),
+        Example(
+            """
+            $m $u --har $d/a; for o in --explain --curl
+            do $m $u --har $d/b --otlp $d/t $o; $m replay $d/a --har $d/b --otlp $d/t $o; done
+            test -e $d/b || test -e $d/t || echo nothing is kept
+            """, "would send", "nothing is kept"),
         Example("$m $u password=x a=b --curl", "curl --request POST", "application/json", "a\":\"b", "withheld"),
         Example("$m $u/file --har $d/a.har; $m $u/file --replay $d/a.har; cat $d/a.har", "hello", #""version":"1.2""#),
         Example(

@@ -40,12 +40,12 @@ struct Invocation {
         }
         // Asked for before an archive is made.
         let file = try fileToReplace(request)
-        let recording = try recording ?? Recording(arguments)
-        let client = client(recording.observers, transport)
         if arguments.showsExplanation {
-            try Terminal.print("\(await explanation(of: request, by: client))")
+            try Terminal.print("\(await explanation(of: request, by: self.client([], transport)))")
             return 0
         }
+        let recording = try recording ?? Recording(arguments)
+        let client = client(recording.observers, transport)
         return try await recording.keeping(arguments.session) {
             let status = try await send(request, to: file, by: client)
             if let format = arguments.summary {

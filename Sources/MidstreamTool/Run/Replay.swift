@@ -14,7 +14,9 @@ struct Replay {
         // One that can't be sent is told before any is.
         let requests = try archive.calls.map { arguments.sendsAnew ? try Self.sendable($0) : $0.request }
         let transport = try arguments.sendsAnew ? arguments.transport.transport() : ReplayTransport(archive)
-        let recording = try Recording(arguments)
+        // What only shows requests leaves no files.
+        let isShown = arguments.showsExplanation || arguments.showsCurlCommand
+        let recording: Recording? = try isShown ? nil : Recording(arguments)
         var status: Int32 = 0
         for (call, request) in zip(archive.calls, requests) {
             var request = request
