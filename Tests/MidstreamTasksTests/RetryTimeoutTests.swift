@@ -64,6 +64,20 @@ import Testing
         #expect(stub.requests.map(\.method) == [.post, .get])
     }
 
+    @Test("a POST isn't sent again because what its interceptor asks for fails", arguments: [true, false])
+    func interceptedPost(isSent: Bool) async throws {
+        let stub = StubTransport(status: .ok)
+        let rates = HTTPClient.stubbed(
+            StubTransport { throw HTTPError(.timeout, request: $0, phase: isSent ? .maybeProcessed : .notSent) })
+        let client = testClient(baseURL: "https://example.com", transport: stub) {
+            ClosureResponseInterceptor { _ in _ = try await rates.get("b").result() }
+        }
+        let error = await failure { try await client.post("a").askAgain(1).result() } as? HTTPError
+        #expect(error?.code == .timeout && error?.phase == .maybeProcessed)
+        _ = await failure { try await client.get("a").askAgain(1).result() }
+        #expect(stub.requests.map(\.method) == [.post, .get, .get])
+    }
+
     @Test func cancellingDuringTheDelaySendsNothingMore() async throws {
         let clock = TestClock()
         let stub = StubTransport.statuses(503, 200)

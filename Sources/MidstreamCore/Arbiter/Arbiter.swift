@@ -158,7 +158,7 @@ package final class Arbiter: HTTPInterceptor {
             if position.isOver(position.deadline), (error as? HTTPError)?.code == .deadlineExceeded { throw error }
             if let reason = position.reasonToEnd { throw reason }
             if error is CancellationError { throw error }
-            return .failure(error)
+            return .failure((error as? HTTPError)?.befalling(attempt.request) ?? error)
         }
     }
 

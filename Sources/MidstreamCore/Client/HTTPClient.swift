@@ -314,7 +314,7 @@ extension HTTPRequest {
 extension HTTPError {
     /// The error with what the client knows and the place of its origin didn't.
     fileprivate func completed(request: HTTPRequest, record: TraceRecorder?, decoder: any BodyDecoder) -> HTTPError {
-        var error = self
+        var error = befalling(request)
         error.response?.decoder = decoder
         error.request = error.request ?? request
         error.record = error.record ?? record

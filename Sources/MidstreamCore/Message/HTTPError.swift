@@ -53,6 +53,7 @@ public struct HTTPError: Error, Sendable {
         var isRefusedHere = false
         var isForNow = false
         var isForGood = false
+        var mayBeRepeated: Bool?
         var metrics: TransportMetrics?
         var call: (any Sendable)?
     }
@@ -80,7 +81,8 @@ public struct HTTPError: Error, Sendable {
     /// The kind of failure.
     public var code: Code { fields[0].code }
 
-    /// How far the request had come.
+    /// How far the request had come. What a request that an interceptor has sent by itself fails with is at least
+    /// ``Phase/maybeProcessed`` to the call around it, whose own request may have been answered before.
     public package(set) var phase: Phase {
         get { fields[0].phase }
         set { fields[0].phase = newValue }
@@ -160,6 +162,13 @@ public struct HTTPError: Error, Sendable {
         var error = self
         error.fields[0].isForGood = true
         return error
+    }
+
+    /// Whether all that another try would send may be sent a second time, where this isn't for ``phase`` and ``request`` to say, since the call
+    /// is another request's.
+    var mayBeRepeated: Bool? {
+        get { fields[0].mayBeRepeated }
+        set { fields[0].mayBeRepeated = newValue }
     }
 
     /// Why the body of the response isn't in memory, or not the whole of it; nil: it is.

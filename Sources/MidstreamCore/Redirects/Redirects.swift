@@ -29,7 +29,7 @@ package struct Redirects: HTTPInterceptor {
         }
     }
 
-    /// The error of an attempt of which an earlier exchange was answered: the server may have acted on a POST before its 303.
+    /// The error of an attempt of which an exchange was answered before: the server may have acted on a POST before its 303.
     ///
     /// Not inlined, to keep the async frame small.
     @inline(never)
@@ -49,7 +49,7 @@ package struct Redirects: HTTPInterceptor {
             decided = try await policy.target(of: response, from: request, at: position)
         } catch {
             response.body.close()
-            throw error
+            throw Self.afterAnAnswer(error)
         }
         guard var target = decided else { return nil }
         // The limit ends circles, too: a site may send a client back to the same URL, with one more cookie.

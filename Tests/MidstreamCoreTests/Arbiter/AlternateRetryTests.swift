@@ -46,4 +46,38 @@ struct AlternateRetryTests {
         let sharing = responses.count { $0.arbiterNotes.contains { $0.contains("shared with another call") } }
         #expect(calls > 1 || sharing == 0)
     }
+
+    @Test("one that wasn't sent is sent again for all who had shared it")
+    func unsent() async throws {
+        let (isRefused, comers, logins) = (Gate(), Locked(0), Locked(0))
+        let stub = StubTransport { request in
+            guard request.urlText.hasSuffix("/login") else {
+                return HTTPResponse(status: request.attempt == 1 ? .unauthorized : .ok, request: request)
+            }
+            let isFirst = logins.withLock { logins in
+                logins += 1
+                return logins == 1
+            }
+            guard isFirst else { return HTTPResponse(status: .ok, request: request) }
+            await isRefused.wait()
+            throw HTTPError(.connection, request: request, phase: .notSent)
+        }
+        let client = ArbiterBench().client(
+            stub, maxRetries: 1,
+            validators: [
+                AlternateRequestValidator { _, _ in HTTPRequest(.post, "/login") },
+                DefaultValidator(retriableErrors: [.connection: .immediate]),
+            ]
+        ) { _ in
+        } interceptors: {
+            ClosureRequestInterceptor(stage: .exchange) { request in
+                if request.urlText.hasSuffix("/login") { comers.withLock { $0 += 1 } }
+            }
+        }
+        let calls = (0..<2).map { _ in Task { try await client.send(HTTPRequest("/")).status } }
+        await eventually { comers.withLock { $0 } == 2 }
+        isRefused.open()
+        for call in calls { #expect(try await call.value == .ok) }
+        #expect(logins.withLock { $0 } == 2)
+    }
 }

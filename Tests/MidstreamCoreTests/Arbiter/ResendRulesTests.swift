@@ -140,4 +140,20 @@ struct ResendRulesTests {
         #expect(error?.code == .connection && error?.phase == .answered && error?.isRefusedHere == true)
         #expect(stub.requests.map(\.description) == ["POST https://h/pay", "GET https://down"])
     }
+
+    @Test("E10 nor is one that was answered, if another request within its call was never sent", arguments: [false, true])
+    func failureWithin(isRedirected: Bool) async {
+        let stub = StubTransport { request in
+            HTTPResponse(status: isRedirected ? 303 : 201, headers: [.location: "https://h/paid"], request: request)
+        }
+        let other = bench.client(StubTransport { _ in throw HTTPError(.connection, phase: .notSent) })
+        let client = bench.client(stub, maxRetries: 3, validators: validators(.library)) {
+            $0.redirects = .custom { _, _ in try await other.send(HTTPRequest("/policy")).request }
+        } interceptors: {
+            ClosureResponseInterceptor { _ in _ = try await other.send(HTTPRequest("/log")) }
+        }
+        let error = await httpError { try await client.send(HTTPRequest(.post, "/pay")) }
+        #expect(error?.code == .connection && error?.phase != .notSent && error?.isTransient == false)
+        #expect(stub.requests.map(\.description) == ["POST https://h/pay"])
+    }
 }
