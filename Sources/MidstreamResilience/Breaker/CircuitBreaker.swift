@@ -192,7 +192,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         let outcome: ExchangeOutcome
         switch result {
         case .success(let response): outcome = .answered(response.status)
-        case .failure(let error): outcome = ExchangeOutcome(error)
+        case .failure(let error): outcome = ExchangeOutcome(error, of: request)
         }
         let now = table.time.now(next)
         var latency: Int64 = 0

@@ -1,0 +1,35 @@
+import Interception
+import MidstreamCore
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@testable import MidstreamResilience
+
+@Suite("What an exchange says of its server", .leavesNothing)
+struct ExchangeOutcomeTests {
+    private let bench = ArbiterBench()
+
+    @Test("nothing, where a request failed that an interceptor has sent by itself to another one", arguments: [false, true])
+    func anotherServer(isAnswered: Bool) async {
+        let (breaker, limit) = (CircuitBreaker(), ConcurrencyLimit(.adaptive(start: 20)))
+        let tokens = bench.client(
+            StubTransport { request in
+                guard isAnswered else { throw HTTPError(.connection, phase: .notSent) }
+                return HTTPResponse(status: .serviceUnavailable, request: request)
+            })
+        let stub = StubTransport(status: .ok)
+        let client = bench.client(stub) { _ in
+        } interceptors: {
+            breaker
+            limit
+            ClosureRequestInterceptor(stage: .exchange) { _ in _ = try await tokens.send(HTTPRequest("https://tokens/")) }
+        }
+        for _ in 0..<30 {
+            let error = await httpError { try await client.send(HTTPRequest("/")) }
+            #expect(error?.code == (isAnswered ? .unacceptableStatus : .connection))
+        }
+        #expect(breaker.state(of: "https://h", on: bench.clock) == .closed)
+        #expect(limit.states["https://h"]?.limit == 20 && stub.requests.isEmpty)
+    }
+}
