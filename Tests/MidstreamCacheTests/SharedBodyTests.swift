@@ -96,6 +96,17 @@ struct SharedBodyTests {
         #expect(source.readings.count == 1 && source.closings == 0)
     }
 
+    @Test("what the source does for it isn't bound by the deadline of the reader that asks")
+    func deadlineOfAReader() async throws {
+        let source = SlowBody([[1]], isOpen: true)
+        let body = SharedBody(source, length: nil, keptBytes: 100) {}
+        let reader = try #require(body.join()?.incoming)
+        var position = ChainPosition()
+        position.deadline = 1
+        let bytes = try await ChainPosition.local.withValue(position) { try await reader.next() }
+        #expect(bytes == [1] && source.deadlines == [Int64.max])
+    }
+
     @Test("the last reader that is cancelled ends the reading, and nobody can join any more")
     func lastReader() async throws {
         let isClosed = Locked(false)
@@ -151,6 +162,7 @@ private final class SlowBody: IncomingBody {
         var closings = 0
         var wasCancelled = false
         var readings: [Int?] = []
+        var deadlines: [Int64?] = []
     }
 
     private let state: Locked<State>
@@ -166,13 +178,18 @@ private final class SlowBody: IncomingBody {
     var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
     /// The tasks that have read.
     var readings: [Int?] { state.withLock { $0.readings } }
+    /// Those within which they have.
+    var deadlines: [Int64?] { state.withLock { $0.deadlines } }
 
     /// Has the next ones wait.
     func shutGate() { state.withLock { $0.gate = Gate() } }
 
     func next() async throws -> [UInt8]? {
         let task = withUnsafeCurrentTask { $0?.hashValue }
-        state.withLock { $0.readings.append(task) }
+        state.withLock { state in
+            state.readings.append(task)
+            state.deadlines.append(ChainPosition.current?.deadline)
+        }
         await gate.wait()
         let isCancelled = Task.isCancelled
         return try state.withLock { state in

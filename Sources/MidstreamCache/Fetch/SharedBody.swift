@@ -211,8 +211,11 @@ final class SharedBody: Sendable {
                 finish(.failure(error))
             }
         }
-        let executor = CallersExecutor()
-        let task = atOnce ? executor.startAtOnce(read) : executor.start(read)
+        // What comes is for all: the deadline of the reader that asks isn't the others', where the source sends something itself.
+        let task = ChainPosition.local.withValue(ChainPosition.local.get()?.withoutDeadline) {
+            let executor = CallersExecutor()
+            return atOnce ? executor.startAtOnce(read) : executor.start(read)
+        }
         let isAbandoned = state.withLock { state in
             if state.reading?.number == number { state.reading?.task = task }
             return state.readers.isEmpty && state.end != nil
