@@ -36,6 +36,27 @@ struct ForgettingTests {
         }
     }
 
+    @Test("doesn't hold the client of the call within which it was made")
+    func madeWithinACall() async throws {
+        let (forgotten, others) = AsyncStream.makeStream(of: CacheKey.self)
+        let store = Locked<TieredStore?>(nil)
+        weak var client: HTTPClient?
+        do {
+            let made = testClient(transport: StubTransport(status: .ok)) {
+                ClosureRequestInterceptor { _ in
+                    store.withLock { $0 = TieredStore(MemoryCacheStore(), MemoryCacheStore(), forgetting: forgotten) }
+                }
+            }
+            client = made
+            _ = try await made.send(HTTPRequest("https://h.test/a"))
+        }
+        // The tasks that have answered may still be on their way out.
+        await eventually(within: .seconds(120)) { client == nil }
+        let isThere = store.withLock { $0 != nil }
+        #expect(client == nil && isThere)
+        others.finish()
+    }
+
     @Test("forgets a URL for all its owners, and no other URL")
     func owners() async throws {
         let (forgotten, others) = AsyncStream.makeStream(of: CacheKey.self)

@@ -94,7 +94,8 @@ public struct TieredStore: CacheStore {
         self.trust = trust
         let (known, removals) = (known, removals)
         forgetting = Forgetting(
-            Task {
+            // Not a part of the call within which the store may be made.
+            Task.detached {
                 for await key in forgotten {
                     removals.remove(key.url)
                     known.withLock { $0.forget(url: key.url) }
