@@ -147,6 +147,29 @@ struct DeadlineAtStagesTests {
         #expect(seen.withLock { $0 } == ["exchange deadlineExceeded", "call deadlineExceeded"])
     }
 
+    @Test("So does one that a task from within it makes afterwards, unless that is detached", arguments: [false, true])
+    func afterwards(isDetached: Bool) async throws {
+        let gate = Gate()
+        let begun = Locked<Task<HTTPStatus, any Error>?>(nil)
+        let inner = client(deadline: nil, transport: .ok) {}
+        let late = { @Sendable () async throws -> HTTPStatus in
+            await gate.wait()
+            return try await inner.send(HTTPRequest("/")).status
+        }
+        let outer = client(transport: .ok) {
+            ClosureRequestInterceptor { _ in
+                let task = isDetached ? Task.detached { try await late() } : Task { try await late() }
+                begun.withLock { $0 = task }
+            }
+        }
+        _ = try await outer.send(HTTPRequest("/"))
+        clock.advance(by: .seconds(9))
+        gate.open()
+        let task = try #require(begun.withLock { $0 })
+        let code = await task.result.httpError?.code
+        #expect(code == (isDetached ? nil : .deadlineExceeded))
+    }
+
     /// Equal to any other on the same base.
     private struct ValueClock: Clock, Equatable {
         let base: TestClock
