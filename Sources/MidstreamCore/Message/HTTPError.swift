@@ -221,7 +221,7 @@ extension HTTPError.Code {
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// Credentials could not be obtained or were refused.
     public static let authentication = Self(rawValue: "authentication")
-    /// An interceptor tried to send something while ``HTTPClient/explain(_:)`` planned a request. Nothing left the machine.
+    /// An interceptor tried to send something while ``HTTPClient/explain(_:)`` or `Coalescing` planned a request. Nothing left the machine.
     public static let explaining = Self(rawValue: "explaining")
     /// Something the transport can't do.
     public static let unsupported = Self(rawValue: "unsupported")
