@@ -51,7 +51,8 @@ public struct HTTPBody: Sendable {
     /// - Parameters:
     ///   - length: The number of bytes, when it is known; sent as `Content-Length`. Without it the body is sent chunked.
     ///     A sequence that yields another number makes sending fail with ``HTTPError/Code/bodyUnreadable``, and so does a negative one.
-    ///   - make: Called at the start of each send. Empty chunks are skipped; an error that the sequence throws ends the request.
+    ///   - make: Called at the start of each send, in a task of the transport, which may have none of the caller's task-local values. Empty
+    ///     chunks are skipped; an error that the sequence throws ends the request.
     public static func stream<S: AsyncSequence & Sendable>(
         length: Int64? = nil, _ make: @escaping @Sendable () -> S
     ) -> HTTPBody where S.Element == [UInt8] {
