@@ -25,8 +25,10 @@ extension CacheRules {
         _ hasCredentials: Bool
     ) -> String? {
         let status = response.status
-        guard status.code >= 200, status != .notModified, status != .preconditionFailed, status != 416 else {
-            return "\(status.code) answers this request alone"
+        switch status.code {
+        // The last four by RFC 6585, whatever the fields say.
+        case ..<200, 304, 412, 416, 428, 429, 431, 511: return "\(status.code) answers this request alone"
+        default: break
         }
         if let obstacle = obstacle(toKeeping: status, control, hasCredentials) { return obstacle }
         if isShared, !sharesPersonalResponses, fields.setsCookie { return "it sets a cookie" }
