@@ -12,7 +12,10 @@ struct RangeTests {
     private static let text = "0123456789"
 
     /// Serves ranges of ten digits, as servers do.
-    private func bench(_ headers: HTTPHeaders = ["ETag": "\"a\""], store: any CacheStore = MemoryCacheStore()) -> CacheBench {
+    private func bench(
+        _ headers: HTTPHeaders = ["ETag": "\"a\""], store: any CacheStore = MemoryCacheStore(),
+        status: @escaping @Sendable (_ range: String) -> HTTPStatus = { _ in 206 }
+    ) -> CacheBench {
         CacheBench(store: store) { request in
             var headers = headers
             headers["Cache-Control"] = "max-age=60"
@@ -26,7 +29,7 @@ struct RangeTests {
             let last = bounds[0] == nil ? text.count - 1 : min(bounds[1] ?? text.count - 1, text.count - 1)
             headers["Content-Range"] = "bytes \(first)-\(last)/\(text.count)"
             return HTTPResponse(
-                status: 206, headers: headers, body: .bytes(Array(Array(text.utf8)[first...last])), request: request)
+                status: status(range), headers: headers, body: .bytes(Array(Array(text.utf8)[first...last])), request: request)
         }
     }
 
@@ -119,6 +122,23 @@ struct RangeTests {
         #expect(whole.cacheStatus?.forward == .partial)
         #expect(try await get(bench, nil).isHit)
         #expect(bench.sent == 2)
+    }
+
+    @Test("a part isn't the whole, whatever its status says")
+    func partWithStatusOfWhole() async throws {
+        let bench = bench(status: { _ in 200 })
+        #expect(try await get(bench, "5-").text == "56789")
+        let whole = try await get(bench, nil)
+        #expect(whole.text == Self.text && !whole.isHit && bench.sent == 2)
+    }
+
+    @Test("a rest isn't the whole, whatever its status says")
+    func restWithStatusOfWhole() async throws {
+        let bench = bench(status: { $0 == "bytes=5-" ? 200 : 206 })
+        _ = try await get(bench, "0-4")
+        #expect(try await get(bench, nil).text == Self.text)
+        #expect(bench.stub.requests.map { $0.headers["Range"] } == ["bytes=0-4", "bytes=5-", nil])
+        #expect(try await get(bench, nil).isHit)
     }
 
     @Test("a rest that mayn't be stored completes the answer, and isn't kept")

@@ -56,6 +56,9 @@ struct ResponseDecisionTests {
         Row(section: "9110 §15.5.17", holds: 0..<4, status: 416, expected: "again"),
         Row(section: "9110 §15.5.17", status: 416, expected: "store"),
         Row(section: "9110 §14.2", holds: 0..<4, status: 200, expected: "store"),
+        Row(
+            section: "9110 §14.4", holds: 0..<4, status: 200, response: ["ETag": "\"a\"", "Content-Range": "bytes 4-9/10"],
+            expected: "again"),
         Row(section: "5861 §4", staleIfError: 99, status: 503, expected: "stale for 90"),
         Row(section: "5861 §4", staleIfError: 80, status: 503, expected: "store"),
         Row(section: "5861 §4", staleIfError: 99, status: 501, expected: "store"),

@@ -57,6 +57,9 @@ extension CacheRules {
         case (206, .complete(_, let part)):
             return combination(of: part, with: response, miss.demand, isForeign: isForeign)
                 ?? .sendAgain("what came doesn't fit what is stored")
+        // A part in spite of its status, and its end alone isn't what was asked for.
+        case (200, .complete) where response.headers.contains(.contentRange):
+            return .sendAgain("what came doesn't fit what is stored")
         case (416, .complete): return .sendAgain("what is stored doesn't fit what the server has")
         case (500, _), (502, _), (503, _), (504, _): return staleIfError(miss, at: now).map(ResponseDecision.stale) ?? .store
         default: return .store

@@ -34,6 +34,8 @@ extension CacheRules {
         if isShared, !sharesPersonalResponses, fields.setsCookie { return "it sets a cookie" }
         if !fields.vary.isEmpty, VaryRule(fields.vary).isAny { return "it varies by what nobody can tell" }
         if status == .partialContent, let obstacle = Self.obstacle(toPart: response.headers) { return obstacle }
+        // Some servers answer so a request for a part, which downloads take.
+        if status == .ok, fields.hasContentRange { return "it is a part, and its status says that it is the whole" }
         let isExplicit =
             control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expiry != .never)
         if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }

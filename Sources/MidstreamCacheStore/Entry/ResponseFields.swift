@@ -47,6 +47,7 @@ package struct ResponseFields: Sendable {
 
     /// Whether there is a validator, valid or not.
     package var hasValidator: Bool { has(6) || has(7) }
+    package var hasContentRange: Bool { has(9) }
     package var hasContentEncoding: Bool { has(10) }
     package var hasNoVarySearch: Bool { has(11) }
     package var clearsSiteData: Bool { has(12) }

@@ -22,8 +22,10 @@ struct ToldDigests: Sendable {
     ///   - isDecoded: Whether it is known all the same that the body has been decoded.
     init(_ response: HTTPResponse, askedBy request: HTTPRequest, isDecoded: Bool) {
         let headers = response.headers
-        let isPart = response.status == .partialContent
-        let isRaw = !isDecoded && (isPart || request.headers.contains(.acceptEncoding) || request.headers.contains(.range))
+        let isPartial = response.status == .partialContent
+        // Some servers answer so a request for a part, which downloads take.
+        let isPart = isPartial || response.status == .ok && headers.contains(.contentRange)
+        let isRaw = !isDecoded && (isPartial || request.headers.contains(.acceptEncoding) || request.headers.contains(.range))
         let isEncoded = headers.members(of: .contentEncoding).contains { !$0.equalsIgnoringASCIICase("identity") }
         var fields: [HTTPHeaders.Name] = []
         if isRaw { fields.append(.contentDigest) }

@@ -16,8 +16,8 @@ public import MidstreamCore
 /// The first two are reckoned over encoded bytes. So requests ask for no encoding, unless they have an `Accept-Encoding` of their own, or
 /// ``init(acceptsEncodings:)`` allows them. A body that comes encoded all the same is checked and then decoded by the wire and by
 /// libcurl's transport; URLSession decodes it unseen, whatever was asked for, so that `Unencoded-Digest` alone is checked, with a note. Of
-/// a 206 `Content-Digest` is checked: the others are those of the whole, which a download of parts, and what a cache joins of them, is
-/// checked against at its end. To `HEAD`, and with 101, 204 and 304, nothing comes that could be checked.
+/// a 206, or a 200 with a `Content-Range`, `Content-Digest` is checked: the others are those of the whole, which a download of parts, and
+/// what a cache joins of them, is checked against at its end. To `HEAD`, and with 101, 204 and 304, nothing comes that could be checked.
 public struct VerifyDigest: HTTPInterceptor {
     private let acceptsEncodings: Bool
 

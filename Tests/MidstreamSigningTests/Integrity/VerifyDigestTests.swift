@@ -109,17 +109,19 @@ import Testing
         #expect(try await codes(answer("nonsense")) == [nil])
     }
 
-    @Test("Of a part, its own digest is checked, not that of the whole")
-    func part() async throws {
+    @Test("Of a part, its own digest is checked, not that of the whole, whatever its status says", arguments: [206, 200])
+    func part(status: Int) async throws {
+        func answer(_ digests: HTTPHeaders) -> MockServer.Response {
+            var fields = digests
+            fields[.contentRange] = "bytes 0-18/40"
+            return self.answer(fields, status: HTTPStatus(status))
+        }
         var request = HTTPRequest("/")
         request.headers[.range] = "bytes=0-18"
         for request in [request, HTTPRequest("/")] {
-            #expect(try await codes(answer(["Content-Digest": Self.field()], status: 206), request) == [nil])
-            #expect(try await codes(answer(["Content-Digest": Self.wrong], status: 206), request) == [.digestMismatch])
-            #expect(
-                try await codes(answer(["Repr-Digest": Self.wrong, "Unencoded-Digest": Self.wrong], status: 206), request) == [
-                    nil
-                ])
+            #expect(try await codes(answer(["Content-Digest": Self.field()]), request) == [nil])
+            #expect(try await codes(answer(["Content-Digest": Self.wrong]), request) == [.digestMismatch])
+            #expect(try await codes(answer(["Repr-Digest": Self.wrong, "Unencoded-Digest": Self.wrong]), request) == [nil])
         }
     }
 
