@@ -11,11 +11,12 @@ struct RetryAfterTests {
 
     /// The wait before the first retry after a response with this `Retry-After`.
     private func delay(
-        _ value: String, status: HTTPStatus = 503, _ strategy: RetryStrategy = .delayed(.seconds(1)), cap: Duration = .seconds(60)
+        _ value: String, status: HTTPStatus = 503, _ strategy: RetryStrategy = .delayed(.seconds(1)),
+        cap: Duration = .seconds(60), age: String? = nil
     ) async -> Duration? {
-        let stub = StubTransport(sequence: [
-            .respond(status, headers: [.retryAfter: value, Self.date.0: Self.date.1]), .respond(200),
-        ])
+        var headers: HTTPHeaders = [.retryAfter: value, Self.date.0: Self.date.1]
+        headers[.age] = age
+        let stub = StubTransport(sequence: [.respond(status, headers: headers), .respond(200)])
         let client = bench.client(stub, maxRetries: 1, validators: [AlwaysRetry(strategy)]) { $0.maximumRetryAfter = cap }
         return await bench.waits(1, of: client).delays.first
     }
@@ -33,6 +34,14 @@ struct RetryAfterTests {
         ])
     func dates(value: String) async {
         #expect(await delay(value) == .seconds(10))
+    }
+
+    @Test("E4 the time for which a cache has kept the answer is over", arguments: ["7", "Sun, 06 Nov 1994 08:49:44 GMT"])
+    func kept(value: String) async {
+        #expect(await delay(value, age: "5") == .seconds(2))
+        #expect(await delay(value, age: "4, 6") == .seconds(3))
+        for age in ["7", "9", "9999999999"] { #expect(await delay(value, age: age) == .seconds(1)) }
+        for age in ["", "-1", "5.0", "soon"] { #expect(await delay(value, age: age) == .seconds(7)) }
     }
 
     @Test("E4 without a Date the local clock is asked")
