@@ -80,9 +80,7 @@ extension ResponseCache {
         case .combine: return try await sendAgain(fetched, "what was stored is gone", next)
         case .sendAgain(let reason): return try await sendAgain(fetched, reason, next)
         case .stale(let answer):
-            if var stale = await staleResponse(answer, insteadOf: "\(response.status)", miss) {
-                response.body.close()
-                takeOver(response, into: &stale)
+            if let stale = await staleResponse(answer, insteadOf: response, miss) {
                 return SharedFetch.Outcome(response: stale)
             }
         case .pass(let confirmed?):
@@ -136,9 +134,24 @@ extension ResponseCache {
         return response
     }
 
+    /// A stale response in the place of one that is an error; nil: what was stored is gone.
+    nonisolated(nonsending) func staleResponse(
+        _ answer: StoredAnswer, insteadOf response: HTTPResponse, _ miss: CacheMiss
+    ) async -> HTTPResponse? {
+        guard var stale = await staleResponse(answer, insteadOf: "\(response.status)", miss) else { return nil }
+        response.body.close()
+        takeOver(response, into: &stale)
+        return stale
+    }
+
     nonisolated(nonsending) private func staleResponse(
         _ answer: StoredAnswer, insteadOf error: String, _ miss: CacheMiss
     ) async -> HTTPResponse? {
+        // Where no body is read, nothing else would show that it has been removed while the server was asked.
+        if !answer.form.hasBody {
+            let stored = await entries(for: answer.entry.key, miss.request, miss.clock)
+            guard stored.contains(where: { $0.id == answer.entry.id }) else { return nil }
+        }
         guard var response = await response(answer, miss.request, on: miss.clock, at: options.now()) else { return nil }
         count { $0.stale += 1 }
         let status = CacheStatus(forward: miss.reason.forward, ttl: Self.ttl(answer.left), detail: "stale-if-error")

@@ -55,8 +55,18 @@ extension ResponseCache {
     /// Sends a `HEAD`, and updates the stored response by the one that comes (RFC 9111 §4.3.5).
     func sendHead(_ miss: CacheMiss, _ next: Next) async throws -> HTTPResponse {
         let requestTime = options.now()
-        var response = try await next(miss.request)
+        var response: HTTPResponse
+        do {
+            response = try await next(miss.request)
+        } catch {
+            return try await staleResponse(insteadOf: error, miss)
+        }
         await clear(after: miss.request, response, on: miss.clock)
+        if case .stale(let answer) = rules.decide(on: response, to: miss, isForeign: false, at: options.now()),
+            let stale = await staleResponse(answer, insteadOf: response, miss)
+        {
+            return stale
+        }
         response.cacheStatus = CacheStatus(forward: miss.reason.forward)
         guard response.status == .ok, miss.lookup.isOwn, let entry = miss.lookup.match, entry.head.status == .ok,
             !isForeign(response, to: miss, next)

@@ -1,3 +1,4 @@
+import Interception
 import MidstreamCache
 import MidstreamCore
 import TestSupport
@@ -19,5 +20,47 @@ struct HeadTests {
         await eventually { bench.cache.statistics.stored == 2 }
         let later = try await bench.get()
         #expect(later.isHit && later.text == "one" && bench.sent == 2)
+    }
+
+    /// A server that answers once, with what may be used stale, and then as the closure does.
+    private func bench(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) async throws -> CacheBench {
+        let isFirst = Locked(true)
+        let bench = CacheBench { request in
+            let isFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard isFirst else { return try await respond(request) }
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-if-error=60"]
+            return HTTPResponse(status: 200, headers: headers, body: .text("one"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        return bench
+    }
+
+    @Test("a stale head answers a HEAD in the place of an error where the server lets it", arguments: [true, false])
+    func staleIfError(breaks: Bool) async throws {
+        let bench = try await bench { request in
+            if breaks { throw HTTPError(.connection, phase: .notSent) }
+            return HTTPResponse(status: 503, request: request)
+        }
+        let head = try await bench.get { $0.method = .head }
+        #expect(head.status == 200 && head.text.isEmpty && head.headers["Age"] == "20")
+        #expect(head.cacheStatus?.detail == "stale-if-error" && bench.sent == 2)
+    }
+
+    @Test("what is removed while the server is asked answers no HEAD")
+    func removedMeanwhile() async throws {
+        let gate = Gate()
+        let bench = try await bench { request in
+            await gate.wait()
+            return HTTPResponse(status: 503, request: request)
+        }
+        let head = Task { try await bench.get { $0.method = .head } }
+        await gate.reached()
+        await bench.cache.removeAll()
+        gate.open()
+        #expect(try await head.value.status == 503)
     }
 }
