@@ -147,6 +147,7 @@ struct OptionTests {
             #"{"body":{"a":1},"#, #""id":7,"line":1,"#, "the line isn't a request", status: 1),
         Example(
             #"echo '{"url":"'$u'/echo","body":[12345678901234567,1.1]}' | $m batch"#, #"[12345678901234567,1.1]"#),
+        Example(#"echo '{"url":"'$u'/echo","method":"mkList"}' | $m batch"#, "mkList /echo"),
         Example("$m $u --har $d/a.har; mv $d/a.har $d/a.html; $m report $d/a.html", "would replace the archive", status: 2),
         Example(
             "$m $u --har $d/a.har; ln -s $d/a.har $d/l; $m report $d/a.har -o $d/l; $m simulate $d/a.har -o $d/a.har",

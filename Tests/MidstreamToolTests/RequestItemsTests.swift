@@ -14,6 +14,7 @@ struct WordsTests {
             (["localhost", "a==b"], "GET", "http://localhost"), (["PURGE", "h.test"], "PURGE", "https://h.test"),
             (["get", ":8080/x"], "GET", "http://localhost:8080/x"), (["delete", "h.test:80"], "DELETE", "https://h.test:80"),
             (["h.test", "-d", "x"], "POST", "https://h.test"), (["-X", "put", "h.test"], "PUT", "https://h.test"),
+            (["-X", "mkList", "h.test"], "mkList", "https://h.test"), (["purge", "h.test"], "PURGE", "https://h.test"),
             (["head", "h.test", "A:b"], "HEAD", "https://h.test"), (["--", "h.test"], "GET", "https://h.test"),
         ])
     func methods(words: [String], method: String, url: String) throws {

@@ -127,7 +127,7 @@ struct Arguments {
         identity = try Identity(
             user: user, bearer: bearer, isDigest: isDigest, signature: signature, netrc: netrc, host: URL(string: url)?.host)
         let usual = upload != nil ? "PUT" : hasBody ? "POST" : "GET"
-        method = HTTPMethod(rawValue: givenMethod?.uppercased() ?? usual)
+        method = Self.method(named: givenMethod ?? usual)
     }
 
     /// A file is replaced by an answer that ends.
@@ -195,7 +195,7 @@ struct Arguments {
     private mutating func takeOthers() throws {
         var others = others[...]
         if givenMethod == nil, let first = others.first, let next = others.dropFirst().first, isMethod(first, before: next) {
-            givenMethod = others.removeFirst()
+            givenMethod = others.removeFirst().uppercased()
         }
         guard let word = others.popFirst(), givenMethod != nil || !Self.methods.contains(word.lowercased()) else {
             throw UsageError("a URL is needed, as in 'midst example.com'")
@@ -210,6 +210,11 @@ struct Arguments {
     }
 
     private static let methods = ["get", "head", "post", "put", "patch", "delete", "options", "query", "trace"]
+
+    /// The method of a name. Only known ones may be written in small letters: case matters to servers (RFC 9110 §9.1).
+    static func method(named name: String) -> HTTPMethod {
+        HTTPMethod(rawValue: methods.contains(name.lowercased()) ? name.uppercased() : name)
+    }
 
     /// Whether a word is a method: one that is known, or any other before what can only be a URL.
     private func isMethod(_ word: String, before next: String) -> Bool {

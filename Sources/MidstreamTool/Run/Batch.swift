@@ -126,7 +126,7 @@ struct Batch {
     private func request(_ line: Line) throws -> HTTPRequest {
         var headers = arguments.headers
         for (name, value) in line.headers ?? [:] { headers[HTTPHeaders.Name(name)] = value }
-        let method = HTTPMethod(rawValue: line.method?.uppercased() ?? (line.body == nil ? "GET" : "POST"))
+        let method = Arguments.method(named: line.method ?? (line.body == nil ? "GET" : "POST"))
         return HTTPRequest(method, line.url, headers: headers, body: try line.body?.body() ?? .empty)
     }
 }
