@@ -29,6 +29,6 @@ struct ExitStatus {
         }
     }
 
-    /// 3, 4 or 5.
-    private static func `class`(of status: HTTPStatus) -> Int32? { status.code >= 300 ? Int32(status.code / 100) : nil }
+    /// 3, 4 or 5; from 600 on it is 5, too (RFC 9110 §15).
+    private static func `class`(of status: HTTPStatus) -> Int32? { status.code >= 300 ? Int32(min(status.code / 100, 5)) : nil }
 }
