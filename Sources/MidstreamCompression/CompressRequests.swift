@@ -42,8 +42,8 @@ public final class CompressRequests: HTTPInterceptor {
         self.compression = compression
         self.least = least
     }
-    /// It waits for nothing of its own, and serves all alike.
-    public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
+    /// It waits for nothing of its own, serves all alike, and replaces a 415 by the answer to a second request.
+    public var traits: InterceptorTraits { [.endsInTime, .impersonal, .givesUpAnswers] }
 
     /// Sends the request with its body compressed, and as it is after a 415.
     ///
@@ -58,8 +58,9 @@ public final class CompressRequests: HTTPInterceptor {
             return response
         }
         next.position.note({ "sent again as it is, after a 415" }, about: request)
-        response.body.close()
-        let second = try await next(request)
+        var again = request
+        again.giveUp(response)
+        let second = try await next(again)
         // Where it is refused as it is, too, the coding isn't the reason.
         if second.status != .unsupportedMediaType { remember(request, now) }
         return second

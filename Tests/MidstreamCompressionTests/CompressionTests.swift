@@ -237,6 +237,20 @@
             #expect(await httpError { try await other.send(HTTPRequest(.post, "/", body: once)) }?.response?.status.code == 415)
         }
 
+        @Test("Cookies of a 415 are kept, and the request as it is brings them")
+        func cookiesOfRefusal() async throws {
+            let server = try MockServer()
+            server.respond { request in
+                request.headers[.contentEncoding] == nil ? .init() : .init(status: 415, headers: [.setCookie: "a=1"])
+            }
+            let client = testClient(baseURL: server.url()) {
+                CookieInterceptor()
+                CompressRequests().at(.exchange)
+            }
+            _ = try await client.send(HTTPRequest(.post, "/", body: .bytes(Self.content)))
+            #expect(server.requests.map { $0.headers[.cookie] } == [nil, "a=1"])
+        }
+
         @Test("A POST isn't sent again because what its answer led to is refused")
         func redirectedPost() async throws {
             let server = try MockServer()
