@@ -136,8 +136,8 @@ import Testing
             ])
     }
 
-    @Test(arguments: ["{}", #"{"next": ""}"#, #"{"next": null}"#]) func withoutACursorThePageIsTheLast(body: String) async throws
-    {
+    @Test(arguments: ["{}", #"{"next": ""}"#, #"{"next": null}"#, ""])
+    func withoutACursorThePageIsTheLast(body: String) async throws {
         #expect(try await bodies(HTTPClient.stubbed(.json(body)).get("u").pages(.cursor("c", at: \.next))) == [body])
     }
 

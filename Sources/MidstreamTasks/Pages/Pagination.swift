@@ -50,14 +50,14 @@ public struct Pagination: Sendable {
     }
 
     /// Each page has the value that the next is requested with in its JSON body: a string or a number. The last page has null there, an
-    /// empty string, or nothing.
+    /// empty string or nothing, or has no body.
     ///
     /// - Parameters:
     ///   - parameter: The query item that takes the value.
     ///   - path: Where the value is, such as `\.meta.next_cursor`.
     public static func cursor(_ parameter: String, at path: KeyPath<JSONPath, JSONPath>) -> Pagination {
         let path = JSONPath(path)
-        return cursor(parameter) { try JSONPart(of: $0).scalar(at: path) }
+        return cursor(parameter) { try $0.body.bytes?.isEmpty == true ? nil : JSONPart(of: $0).scalar(at: path) }
     }
 
     /// The pages have numbers.
