@@ -84,6 +84,31 @@ struct ReplayTests {
         #expect(lengths == ["5", "5", nil])
     }
 
+    @Test("has the fields that are true of the body that is played")
+    func encodedBodies() async throws {
+        // A browser has decoded it, and keeps the fields of what came.
+        let fields = ["Content-Encoding": "gzip", "Content-Digest": "sha-256=:AA==:", "Repr-Digest": "sha-256=:AA==:", "X": "y"]
+            .map { #"{"name":"\#($0)","value":"\#($1)"}"# }.joined(separator: ",")
+        let entry =
+            #"{"request":{"method":"GET","url":"http://h/"},"#
+            + #""response":{"headers":[\#(fields)],"content":{"text":"A"},"status":200}}"#
+        let others = try HARArchive(Data(#"{"log":{"entries":[\#(entry)]}}"#.utf8))
+        let decoded = try await testClient(transport: ReplayTransport(others)).send(HTTPRequest("http://h/"))
+        #expect(decoded.headers == ["X": "y"] && decoded.body.text == "A")
+        // What Midstream's transports don't decode has its Content-Encoding.
+        let plain: HTTPHeaders = [.contentType: "image/png"]
+        var named = plain
+        named["Content-Digest"] = "sha-256=:AA==:"
+        var encoded = named
+        encoded[.contentEncoding] = "br"
+        for (headers, expected) in [(named, plain), (encoded, encoded)] {
+            let recording = RecordingTransport(StubTransport(status: .ok, headers: headers, body: .bytes([0, 255])))
+            _ = try await testClient(transport: recording).send(HTTPRequest("http://h/"))
+            let own = try await testClient(transport: ReplayTransport(recording.archive)).send(HTTPRequest("http://h/"))
+            #expect(own.headers == expected && own.body.bytes == [0, 255])
+        }
+    }
+
     @Test("is given in its order for equal requests, the last one again")
     func repetition() async throws {
         let kept = KeptExchanges()

@@ -232,11 +232,14 @@ extension HAREntry {
             throw failure(of: request, "connection", phase: _midstream?.phase.flatMap(HTTPError.Phase.init(rawValue:)))
         }
         var headers = HTTPHeaders()
+        for field in response.headers where !field.name.hasPrefix(":") { headers.add(HTTPHeaders.Name(field.name), field.value) }
         // The body is recorded as it was read, decoded and whole. Where there can be none they tell of what a GET would get.
-        let isBodiless = request.method == .head || response.status == 304
-        let framing: Set<HTTPHeaders.Name> = isBodiless ? [] : [.contentEncoding, .contentLength, .transferEncoding]
-        for field in response.headers where !field.name.hasPrefix(":") && !framing.contains(HTTPHeaders.Name(field.name)) {
-            headers.add(HTTPHeaders.Name(field.name), field.value)
+        if request.method != .head, response.status != 304 {
+            // Midstream decodes no part, and takes Content-Encoding away where it decodes; others leave it.
+            let isAsItCame = _midstream != nil && (response.status == 206 || headers.contains(.contentEncoding))
+            let ofEncoded: [HTTPHeaders.Name] = isAsItCame ? [] : [.contentEncoding, "Content-Digest", "Repr-Digest"]
+            let framing: [HTTPHeaders.Name] = [.contentLength, .transferEncoding]
+            for name in framing + ofEncoded { headers.remove(name) }
         }
         let text = response.content.text ?? ""
         guard let bytes = response.content.encoding == "base64" ? Data(base64Encoded: text).map(Array.init) : Array(text.utf8)
