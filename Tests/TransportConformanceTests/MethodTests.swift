@@ -74,6 +74,17 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
+    @Test(arguments: TransportUnderTest.allCases, [HTTPMethod.head, .trace])
+    func aBodyIsRefusedWithTheseMethods(transport: TransportUnderTest, method: HTTPMethod) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let transport = transport.make()
+        await expectError(.invalidRequest, .notSent) {
+            try await transport.send(HTTPRequest(method, server.url(), body: .text("x")))
+        }
+        #expect(server.connectionCount == 0)
+    }
+
     private func expectBodyArrives(with method: HTTPMethod, on transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }

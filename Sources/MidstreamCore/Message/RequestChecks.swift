@@ -29,7 +29,9 @@ extension HTTPRequest {
 
     /// Framing is the transport's: contradictions are how requests are smuggled (RFC 9112 §11.2).
     private func checkFraming() throws {
-        if method == .head, body.bytes?.isEmpty != true { throw refusal("A HEAD request can't have a body.") }
+        if method == .head || method == .trace, body.bytes?.isEmpty != true {
+            throw refusal("A \(method) request can't have a body.")
+        }
         if let text = headers[.contentLength] {
             // Only a recipient may make one number of a list.
             guard !text.utf8.contains(UInt8(ascii: ",")), let length = HTTPHeaders.contentLength(text) else {

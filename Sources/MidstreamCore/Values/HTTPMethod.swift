@@ -20,7 +20,7 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     public static let delete: HTTPMethod = "DELETE"
     /// `OPTIONS` (RFC 9110 §9.3.7).
     public static let options: HTTPMethod = "OPTIONS"
-    /// `TRACE` (RFC 9110 §9.3.8).
+    /// `TRACE` (RFC 9110 §9.3.8), which can't have a body.
     public static let trace: HTTPMethod = "TRACE"
     /// `PATCH` (RFC 5789).
     public static let patch: HTTPMethod = "PATCH"
