@@ -317,6 +317,7 @@ extension HTTPError {
         var error = befalling(request)
         error.response?.decoder = decoder
         error.request = error.request ?? request
+        error.callID = error.callID ?? request.id
         error.record = error.record ?? record
         if let response = error.response, response.record == nil { error.response?.record = record }
         return error

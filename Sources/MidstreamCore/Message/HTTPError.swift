@@ -53,6 +53,7 @@ public struct HTTPError: Error, Sendable {
         var isRefusedHere = false
         var isForNow = false
         var isForGood = false
+        var callID: HTTPRequest.ID?
         var mayBeRepeated: Bool?
         var metrics: TransportMetrics?
         var call: (any Sendable)?
@@ -81,8 +82,8 @@ public struct HTTPError: Error, Sendable {
     /// The kind of failure.
     public var code: Code { fields[0].code }
 
-    /// How far the request had come. What a request that an interceptor has sent by itself fails with is at least
-    /// ``Phase/maybeProcessed`` to the call around it, whose own request may have been answered before.
+    /// How far the request had come. Never ``Phase/notSent`` where a call has failed that an interceptor has made by itself: the request of the
+    /// call around it may have been answered before.
     public package(set) var phase: Phase {
         get { fields[0].phase }
         set { fields[0].phase = newValue }
@@ -164,8 +165,13 @@ public struct HTTPError: Error, Sendable {
         return error
     }
 
-    /// Whether all that another try would send may be sent a second time, where this isn't for ``phase`` and ``request`` to say, since the call
-    /// is another request's.
+    /// The request of the call that ended with it; nil: none has yet.
+    var callID: HTTPRequest.ID? {
+        get { fields[0].callID }
+        set { fields[0].callID = newValue }
+    }
+
+    /// Whether the request of the present call may be sent a second time, where ``phase`` and ``request`` are those of a call within it.
     var mayBeRepeated: Bool? {
         get { fields[0].mayBeRepeated }
         set { fields[0].mayBeRepeated = newValue }

@@ -55,9 +55,9 @@ extension HTTPError {
     /// Such failures are a timeout, a connection that can't be made or breaks, a name that isn't found, and the statuses 408, 429,
     /// 502, 503 and 504; after retries the last attempt's counts. A closed transport isn't such a failure. A request may be sent
     /// twice when it wasn't sent at all, its method is idempotent (RFC 9110 §9.2.2), it has an `Idempotency-Key`, or
-    /// ``HTTPRequest/allowsUnsafeRetry`` says so; of several that redirects led through each has to allow it, and where a request
-    /// failed that an interceptor has sent by itself, the call's own has to allow it as well. One whose body can be read only once, and
-    /// has been, may not.
+    /// ``HTTPRequest/allowsUnsafeRetry`` says so; of several that redirects led through each has to allow it. One whose body can be read
+    /// only once, and has been, may not. Where a call failed that an interceptor has made by itself, it is the request of the call around
+    /// it that has to allow it, sent or not.
     public var isTransient: Bool {
         let last = code == .retriesExhausted ? underlying as? HTTPError : self
         switch code {
@@ -67,24 +67,20 @@ extension HTTPError {
             guard let status = response?.status, HTTPStatus.transient.contains(status) else { return false }
         default: return false
         }
-        return allowsRepetition
-    }
-
-    private var allowsRepetition: Bool {
         if let mayBeRepeated { return mayBeRepeated }
         return request?.body.isSpent != true && (phase == .notSent || request?.isRepeatableFromTheStart == true)
     }
 
-    /// Whether it is this request that failed, and not another one that an interceptor has sent by itself, whose phase and response the error
-    /// has then. Without a request it is taken for this one's.
-    package func isAbout(_ request: HTTPRequest) -> Bool { self.request.map { $0.id == request.id } ?? true }
+    /// Whether the call of this request failed by itself, and not by another call that an interceptor has made, whose phase and response the
+    /// error has then.
+    package func isOwn(of request: HTTPRequest) -> Bool { callID.map { $0 == request.id } ?? true }
 
-    /// The error as a call of this request has it. What another request fails with doesn't say how far this one has come, which may have been
-    /// answered before; and another try sends both.
+    /// The error as the call of this request has it. What a call within it fails with doesn't say how far this request has come, which may have
+    /// been answered before.
     func befalling(_ request: HTTPRequest) -> HTTPError {
-        if isAbout(request) { return self }
+        if isOwn(of: request) { return self }
         var error = self
-        error.mayBeRepeated = allowsRepetition && request.isRepeatableFromTheStart && !request.body.isSpent
+        error.mayBeRepeated = request.isRepeatableFromTheStart && !request.body.isSpent
         if phase == .notSent { error.phase = .maybeProcessed }
         return error
     }

@@ -19,7 +19,7 @@ package struct Redirects: HTTPInterceptor {
             do {
                 response = try await next(request)
             } catch {
-                throw hops > 0 ? Self.afterAnAnswer(error) : error
+                throw hops > 0 ? Self.afterAnAnswer(error, to: request) : error
             }
             guard response.status.isRedirectToFollow,
                 let target = try await target(of: response, from: request, after: hops, by: policy, at: next.position)
@@ -33,8 +33,8 @@ package struct Redirects: HTTPInterceptor {
     ///
     /// Not inlined, to keep the async frame small.
     @inline(never)
-    private static func afterAnAnswer(_ error: any Error) -> any Error {
-        guard var later = error as? HTTPError, later.phase == .notSent else { return error }
+    private static func afterAnAnswer(_ error: any Error, to request: HTTPRequest) -> any Error {
+        guard var later = (error as? HTTPError)?.befalling(request), later.phase == .notSent else { return error }
         later.phase = .answered
         return later
     }
@@ -49,7 +49,7 @@ package struct Redirects: HTTPInterceptor {
             decided = try await policy.target(of: response, from: request, at: position)
         } catch {
             response.body.close()
-            throw Self.afterAnAnswer(error)
+            throw Self.afterAnAnswer(error, to: request)
         }
         guard var target = decided else { return nil }
         // The limit ends circles, too: a site may send a client back to the same URL, with one more cookie.

@@ -8,17 +8,17 @@ enum ExchangeOutcome: Sendable, Equatable {
     case timedOut
     /// No response for another reason.
     case broken(HTTPError.Code)
-    /// No signal: refused on this side, cancelled, failed before anything was sent, or the failure of another request.
+    /// No signal: refused on this side, cancelled, not to be sent at all, or the failure of a call that an interceptor has made by itself.
     case none
 
-    /// The outcome of an exchange with this request, as far as the error is of that.
+    /// The outcome of an exchange with this request, as far as the error is of its call.
     init(_ error: any Error, of request: HTTPRequest) {
         guard let error = error as? HTTPError else {
             self = .none
             return
         }
         switch error.code {
-        case _ where error.isRefusedHere || !error.isAbout(request): self = .none
+        case _ where error.isRefusedHere || !error.isOwn(of: request): self = .none
         // Whether or not anything was sent: a connection that hangs is the server's fault too.
         case .timeout, .deadlineExceeded: self = .timedOut
         case .connection, .connectionLost, .nameResolution, .tls, .proxy, .protocolViolation: self = .broken(error.code)

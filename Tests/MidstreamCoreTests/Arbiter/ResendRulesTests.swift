@@ -156,4 +156,34 @@ struct ResendRulesTests {
         #expect(error?.code == .connection && error?.phase != .notSent && error?.isTransient == false)
         #expect(stub.requests.map(\.description) == ["POST https://h/pay"])
     }
+
+    @Test("E10 a request that an interceptor makes in the place of the call's is the call's")
+    func madeAnew() async throws {
+        let sent = Locked(0)
+        let stub = StubTransport { request in
+            let isFirst = sent.withLock { sent in
+                sent += 1
+                return sent == 1
+            }
+            if isFirst { throw HTTPError(.connection, request: request, phase: .notSent) }
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let client = bench.client(stub, maxRetries: 1, validators: validators(.library)) { _ in
+        } interceptors: {
+            ClosureHTTPInterceptor { _, next in try await next(HTTPRequest(.post, "https://mirror/pay")) }
+        }
+        #expect(try await client.send(HTTPRequest(.post, "/pay")).status == .ok)
+        #expect(sent.withLock { $0 } == 2)
+    }
+
+    @Test("E10 who asks for a redirect's target in vain may ask again, if the request may be sent again")
+    func closureWithin() async {
+        let stub = StubTransport(status: .found, headers: [.location: "https://h/there"])
+        let other = bench.client(StubTransport { throw HTTPError(.connection, request: $0, phase: .notSent) })
+        let client = bench.client(stub) {
+            $0.redirects = .custom { _, _ in try await other.send(HTTPRequest(.post, "/token")).request }
+        }
+        let error = await httpError { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == .connection && error?.phase != .notSent && error?.isTransient == true)
+    }
 }

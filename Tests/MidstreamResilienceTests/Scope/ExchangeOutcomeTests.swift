@@ -32,4 +32,16 @@ struct ExchangeOutcomeTests {
         #expect(breaker.state(of: "https://h", on: bench.clock) == .closed)
         #expect(limit.states["https://h"]?.limit == 20 && stub.requests.isEmpty)
     }
+
+    @Test("a failure, also of a request that an interceptor has made in the place of the call's")
+    func madeAnew() async {
+        let breaker = CircuitBreaker()
+        let client = bench.client(StubTransport { throw HTTPError(.connection, request: $0, phase: .notSent) }) { _ in
+        } interceptors: {
+            breaker
+            ClosureHTTPInterceptor(stage: .exchange) { _, next in try await next(HTTPRequest("https://h/elsewhere")) }
+        }
+        for _ in 0..<20 { _ = await httpError { try await client.send(HTTPRequest("/")) } }
+        #expect(breaker.state(of: "https://h", on: bench.clock) != .closed)
+    }
 }

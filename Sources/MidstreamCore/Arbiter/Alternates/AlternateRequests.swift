@@ -137,13 +137,7 @@ private final class Sharing: ExchangeSharing {
     ) async throws -> HTTPResponse {
         guard let wire = WireRequest(request) else { return try await deliver() }
         let news = asked.withLock { $0[wire] } ?? answers
-        let (answer, isShared): (AlternateAnswer, Bool)
-        do {
-            (answer, isShared) = try await alternates.answer(to: wire, newTo: news, deliver)
-        } catch let error as HTTPError {
-            // Whoever's request failed, this one has as well.
-            throw error.mapRequests { _ in request }
-        }
+        let (answer, isShared) = try await alternates.answer(to: wire, newTo: news, deliver)
         asked.withLock { $0[wire] = answer.next }
         guard isShared else { return answer.response }
         shared.withLock { $0 = true }
