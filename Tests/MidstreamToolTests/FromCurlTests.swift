@@ -10,7 +10,9 @@ struct FromCurlTests {
         "send the same",
         arguments: [
             ("curl -L https://h/", "midst https://h/"), ("curl h", "midst http://h --no-redirects"),
-            ("curl -LI https://h", "midst https://h -iXhead"),
+            ("curl -LI https://h", "midst https://h -Xhead -i"), ("curl -Li https://h", "midst https://h -i"),
+            ("curl -LI https://h -o /dev/null", "midst https://h -Xhead -o /dev/null"),
+            ("curl -LIo - https://h", "midst https://h -Xhead -o - -i"),
             ("https://h/ -L -XPUT -H 'A: b c'", "midst https://h/ -X PUT -H 'A: b c'"),
             (
                 "curl -L https://h -d a=1 -d b=2",
@@ -79,7 +81,7 @@ struct FromCurlTests {
             "curl -GT a h",
             "curl h -d @a -H Content-Type:application/x-ndjson", "curl h -d @a -H Content-Type:application/jsonl",
             #"curl h -F 'a="b";type=c'"#, #"curl h -F 'a="@b"'"#, #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
-            "curl h -u @ann:pw", "curl h -o @a",
+            "curl h -u @ann:pw", "curl h -o @a", "curl h -I -o a", "curl h -i -o a",
         ])
     func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }
 

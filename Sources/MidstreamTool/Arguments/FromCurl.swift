@@ -30,6 +30,8 @@ enum FromCurl {
         private var names: Set<String> = []
         private var contentType = ""
         private var upload: String?
+        private var output: String?
+        private var includesHead = false
         /// Whether there is a body that no `-G` makes a query of.
         private var hasBody = false
         private var follows = false
@@ -42,12 +44,17 @@ enum FromCurl {
             case .url: urls.append(value)
             case .follow: follows = true
             case .get: isGet = true
+            case .include: includesHead = true
+            case .head:
+                includesHead = true
+                options.append("-Xhead")
             case .flag(let flag): options.append(flag)
             case .value(let option):
                 // A file has the format for both.
                 guard option == "-w" || !value.hasPrefix("@") else {
                     throw UsageError("midst reads a file where the value of \(option) begins with @")
                 }
+                if option == "-o" { output = value }
                 options += [option, value]
             case .proxy: options += ["-x", withScheme(value)]
             case .header: try take(header: value)
@@ -116,6 +123,14 @@ enum FromCurl {
             for (name, value) in added where !names.contains(name.lowercased()) {
                 guard !value.isEmpty || name != "User-Agent" else { throw UsageError("midst always sends a User-Agent") }
                 if !value.isEmpty { options += ["-H", "\(name): \(value)"] }
+            }
+            if includesHead {
+                // curl writes the head where the body goes; midst prints it.
+                switch output {
+                case nil, "-": options.append("-i")
+                case "/dev/null": break
+                default: throw UsageError("midst writes no head to a file, as curl does by -i or -I with -o")
+                }
             }
             if !follows { options.append("--no-redirects") }
             url = withScheme(url)
@@ -193,7 +208,7 @@ enum FromCurl {
     }
 
     private enum Meaning {
-        case ignored, url, follow, get, signature, encoded, part, header, cookie, json, upload, proxy
+        case ignored, url, follow, get, head, include, signature, encoded, part, header, cookie, json, upload, proxy
         /// Of a file it is sent without its line ends; a file as it is; no file.
         case data, binary, raw
         case flag(String)
@@ -202,7 +217,7 @@ enum FromCurl {
 
         var takesValue: Bool {
             switch self {
-            case .ignored, .follow, .get, .flag: false
+            case .ignored, .follow, .get, .head, .include, .flag: false
             default: true
             }
         }
@@ -218,8 +233,8 @@ enum FromCurl {
             ("--digest", .flag("--digest")), ("--aws-sigv4", .signature), ("-n --netrc", .flag("-n")),
             ("--netrc-file", .value("--netrc-file")), ("-A --user-agent", .field("User-Agent")),
             ("-e --referer", .field("Referer")),
-            ("-b --cookie", .cookie), ("-I --head", .flag("-iXhead")), ("-L --location", .follow), ("--url", .url),
-            ("-o --output", .value("-o")), ("-i --include", .flag("-i")), ("-v --verbose", .flag("-v")),
+            ("-b --cookie", .cookie), ("-I --head", .head), ("-L --location", .follow), ("--url", .url),
+            ("-o --output", .value("-o")), ("-i --include", .include), ("-v --verbose", .flag("-v")),
             ("-s --silent", .flag("-s")),
             ("-w --write-out", .value("-w")), ("-f --fail", .flag("--check-status")), ("-m --max-time", .value("-m")),
             ("--connect-timeout", .value("--connect-timeout")), ("--retry", .value("--retries")), ("-k --insecure", .flag("-k")),
