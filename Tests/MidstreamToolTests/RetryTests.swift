@@ -28,6 +28,14 @@ struct RetryTests {
     @Test func neverWhatMayNotBeSentTwice() async throws {
         #expect(try await responses(3, .post, [503]) == ([1], 503))
     }
+
+    @Test(
+        "within a budget where the standard set says how often",
+        arguments: [(["--standard"], true), (["--standard", "--retries", "3"], false), (["--retries", "3"], false)])
+    func budget(words: [String], isThere: Bool) throws {
+        let client = try Invocation(Arguments(["get", "h"] + words)).client([], StubTransport(sequence: []))
+        #expect((client.retryBudget != nil) == isThere)
+    }
 }
 
 @Suite("The tool's requests", .leavesNothing)

@@ -79,8 +79,8 @@ struct Invocation {
         configuration.headers = [.userAgent: "midst/\(Arguments.versionNumber)"]
         configuration.validators = [RetryWhileLeft(retries: retries)]
         configuration.maxRetries = retries
-        // There is one call, whose user has said how often.
-        configuration.retryBudget = nil
+        // Whoever says how often gets as many; the standard set has its retries within a budget.
+        if !arguments.isStandard || arguments.givenRetries != nil { configuration.retryBudget = nil }
         configuration.deadline = arguments.deadline
         configuration.maximumBufferedBody = bodyLimit
         // An upload takes as long as its line does.
