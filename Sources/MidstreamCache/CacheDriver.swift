@@ -129,7 +129,7 @@ extension ResponseCache {
 
     /// The 504 to a request that mustn't be sent.
     private func refused(_ request: HTTPRequest, _ reason: String) -> HTTPResponse {
-        request.note("\(reason), and the request mayn't go further")
+        request.note("\(reason), and the request mustn't go further")
         var response = HTTPResponse(status: 504, headers: [.contentLength: "0"], request: request)
         response.isFromCache = true
         response.isMade = true

@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-/// Each name and signature that outside code is written against, used once: what doesn't compile here breaks programs.
+/// The names and signatures that were promised first, each used: what doesn't compile here breaks programs.
 @Suite("The names that outside code is written against", .timeLimit(.minutes(1)))
 struct ContractExamples {
     struct Doubling: Interceptor {

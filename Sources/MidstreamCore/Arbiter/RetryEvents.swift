@@ -29,7 +29,7 @@ extension CallEvent {
             ["wait": .seconds(wait), "sent": .boolean(isSent)])
     }
 
-    /// A request, which is told without secrets, was sent in place of one that failed, before that is tried again.
+    /// A request, given here without secrets, was sent in place of one that failed, before that is tried again.
     static func alternate(request: String, outcome: String, status: Int?, isShared: Bool) -> CallEvent {
         CallEvent(
             "alternate",

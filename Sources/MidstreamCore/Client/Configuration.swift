@@ -61,7 +61,7 @@ extension HTTPClient {
         /// What is withheld where records of calls, traces and explanations are shown, beside what always is.
         public var redaction: Redaction
         /// Whether errors carry the record of their call (``HTTPError/callRecord``) with up to 64 KiB of each body, also without observers;
-        /// false by default: with observers they carry it without bodies.
+        /// false by default. If it is false, errors carry the record only where there are observers, and without bodies.
         public var keepsCapsules: Bool
 
         /// Makes settings; every parameter's default is the property's. `maxRetries: nil` stands for 0, unless an interceptor has

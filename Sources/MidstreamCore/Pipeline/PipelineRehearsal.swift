@@ -9,8 +9,8 @@ struct CallLimits: Sendable {
 }
 
 extension Pipeline {
-    /// Plans a request element by element, in the order in which they would run, without sending anything: from `start`, as which the client
-    /// hands the given one to the pipeline, and with the client's limits for what it leaves open.
+    /// Plans a request element by element, in the order in which they would run, without sending anything. `start` is the given request as
+    /// the client hands it to the pipeline; the client's limits hold where it sets none.
     func rehearse(
         _ start: HTTPRequest, given: HTTPRequest, limits: CallLimits, redaction: Redaction, as call: (Rehearsal) -> Call
     ) async throws -> Explanation {

@@ -11,8 +11,8 @@ public import MidstreamCore
 /// body in memory, and have the same context, timeout and number of retries; fields that only number a request may differ. The plans of
 /// the interceptors further in (``HTTPInterceptor/plan(_:)``) and their identities (``HTTPInterceptor/identity(of:)``) are part of
 /// this, so that users who sign in one after the other never share a response. Where plans are asked, interceptors for requests that have
-/// none are run once more beforehand, closures included: what they send then fails with ``HTTPError/Code/explaining``, which they must not
-/// remember for calls that are meant; `SingleFlight` doesn't. A request isn't shared when
+/// none are run once more beforehand, closures included: what they send then fails with ``HTTPError/Code/explaining``, which they
+/// mustn't keep for real calls; a `SingleFlight` keeps nothing of it. A request isn't shared when
 /// - one of these interceptors has no plan, unless `identity` identifies the user,
 /// - its method isn't safe (RFC 9110 §9.2.1), its response is streamed, or its body isn't in memory,
 /// - it has interceptors, validators or other values in its context that can't be compared,

@@ -16,8 +16,8 @@ struct ReconnectionPace {
     /// An event has come.
     mutating func reset() { attempts = 0 }
 
-    /// The wait before the next connection, by what the server has asked for, in milliseconds, by the lifetime of the one that has ended, and by
-    /// random numbers in 0..<1.
+    /// The wait before the next connection, given what the server asked for (in milliseconds), how long the last one lived, and random numbers
+    /// in 0..<1.
     mutating func delay(afterRetry retry: Int64?, lifetime: Duration, random: () -> Double) -> Duration {
         var ceiling = max(retry.map { .milliseconds($0) } ?? Self.usual, Self.shortest)
         for _ in 0..<attempts where ceiling < Self.longest { ceiling *= 2 }

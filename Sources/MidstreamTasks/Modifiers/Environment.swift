@@ -23,8 +23,8 @@ extension RequestTask {
     public func logger(_ write: @escaping @Sendable (String) -> Void) -> AnyRequestTask<Element> { environment(\.logger, write) }
 
     /// Limits how long one attempt of each request before it may take; a limit further in wins. For a limit on everything
-    /// before it, retries and waits included, use ``deadline(_:clock:)``. It doesn't reach the tasks that interceptors make,
-    /// which may have one of their own.
+    /// before it, retries and waits included, use ``deadline(_:clock:)``. The timeout doesn't reach tasks that interceptors
+    /// make; they may have one of their own.
     ///
     /// - Parameter duration: How long an attempt may take; zero or less fails immediately. See ``HTTPRequest/timeout``.
     public func timeout(_ duration: Duration) -> AnyRequestTask<Element> {

@@ -19,7 +19,7 @@ extension Option {
     ])
 
     private static let request: [Option] = [
-        .value("-X, --request", "METHOD", "the method; a known one in capitals or not") { $0.givenMethod = $1 },
+        .value("-X, --request", "METHOD", "the method; the case of a known one doesn't matter") { $0.givenMethod = $1 },
         .value("-H, --header", "'NAME: VALUE'", "add a header field; may be repeated") { try $0.add(header: $1) },
         .value("-q, --query", "NAME=VALUE", "add a query item; may be repeated") { try $0.add(query: $1) },
         .typedValue("-d, --data", "TEXT", "send this body; several are joined by &") { try $0.add(data: $1) },

@@ -8,8 +8,9 @@ public struct DownloadOptions: Sendable {
     /// How often one call goes on, or starts again, after something has broken off; 5 by default. What breaks off over several
     /// connections at once counts once.
     public var resumes: Int
-    /// Over how many connections; 1 by default, 64 at most. Of more only long responses (from 16 MiB on) of servers that allow it are taken, and none
-    /// over HTTP/2, whose connection gains nothing. When a part that one of them asks for is of no use, one starts again.
+    /// Over how many connections; 1 by default, 64 at most. More than one are used only for long responses (from 16 MiB on) of
+    /// servers that allow it, and never over HTTP/2, whose connection gains nothing. When a part that one of them asks for is of no use, one
+    /// starts again.
     public var parallel: Int
     /// The digest that the file has to have, such as `.sha256(hex: "…")`; any by default.
     public var digest: ExpectedDigest?

@@ -1,7 +1,7 @@
 internal import MidstreamCore
 
 extension CallEvent {
-    /// A download or an upload broke off, by the code of an error or a status, and is resumed.
+    /// A download or an upload broke off, as the code of an error or a status says, and is resumed.
     static func transferInterruption(cause: String, bytes: Int64?) -> CallEvent {
         CallEvent(
             "transfer.interruption", "broke off\(bytes.map { " after \($0) bytes" } ?? ""): \(cause)",

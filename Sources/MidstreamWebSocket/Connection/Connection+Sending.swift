@@ -90,7 +90,7 @@ extension Connection {
             throw error
         }
         defer { frames.leave() }
-        // The channel would end with a write that is refused.
+        // A cancelled write closes the channel, and nothing of the message has left yet.
         if !endsWhenCancelled { try Task.checkCancellation() }
         let controls = state.withLock { state -> [[UInt8]]? in
             guard state.end == nil, state.closing == nil else { return nil }

@@ -10,7 +10,7 @@ import Testing
 struct RehearsedClosureTests {
     private let bench = ArbiterBench()
 
-    @Test("gives nothing of that to calls that are meant, where it fetches once for all by a flight")
+    @Test("gives nothing of that to real calls, where it fetches once for all by a flight")
     func flight() async throws {
         let (gate, runs, flight) = (Gate(), Locked(0), SingleFlight<String, String?>())
         let logins = bench.client(StubTransport(status: .ok, body: .text("token")))

@@ -33,7 +33,7 @@ final class AlternateAnswers: Sendable {
         }
     }
 
-    /// Notes the answer that ends this one; gives it with its number, and the one that begins thereby.
+    /// Notes the answer that ends this one, and begins the next.
     func end(with response: HTTPResponse, to request: WireRequest) -> AlternateAnswer {
         let next = AlternateAnswers(number: number + 1)
         state.withLock { state in
