@@ -22,7 +22,9 @@ public import MidstreamCore
 ///
 /// It stands at ``InterceptorStage/exchange``, since each answer is good for one method and target: a hop of a redirect is
 /// answered anew, and one to another origin not at all. A request that has an `Authorization` of its own keeps it. A request
-/// whose body can be read once, and was, can't be sent again, so its 401 is returned.
+/// whose body can be read once, and was, can't be sent again, so its 401 is returned. At ``InterceptorStage/attempt`` the same goes for
+/// a `POST` that was answered by a redirect when the `GET` behind it is challenged, unless it may be sent twice
+/// (``HTTPRequest/allowsUnsafeRetry``).
 public final class DigestInterceptor: HTTPInterceptor {
     /// What is known of one realm.
     struct Session {
@@ -95,7 +97,7 @@ public final class DigestInterceptor: HTTPInterceptor {
             if let use { answered.headers[.authorization] = try answer(use, to: request) }
             let response = try await next(answered)
             takeNextNonce(from: response, for: origin, use?.challenge.realm)
-            guard response.status == .unauthorized, !request.body.isSpent,
+            guard response.status == .unauthorized, request.canBeSentAgain(after: response),
                 let challenge = DigestChallenge.best(in: response.headers),
                 challenge.nonce != use?.challenge.nonce || challenge.realm != use?.challenge.realm,
                 // A fresh nonce that has become stale already is replaced once more, not for ever.

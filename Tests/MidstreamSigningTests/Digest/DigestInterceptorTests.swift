@@ -138,6 +138,23 @@ import Testing
         #expect(other.server.requests.map { $0.headers.contains(.authorization) } == [false])
     }
 
+    @Test(arguments: [(.attempt, [.post, .get]), (.exchange, [.post, .get, .get])] as [(InterceptorStage, [HTTPMethod])])
+    func aPostIsNotSentAgainBecauseWhatItsAnswerLedToIsChallenged(stage: InterceptorStage, methods: [HTTPMethod]) async throws {
+        let challenge: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#]
+        let stub = StubTransport { request in
+            guard request.urlText.hasSuffix("/orders/7") else {
+                return HTTPResponse(status: .seeOther, headers: [.location: "/orders/7"], request: request)
+            }
+            if request.headers.contains(.authorization) { return HTTPResponse(status: .ok, request: request) }
+            return HTTPResponse(status: .unauthorized, headers: challenge, request: request)
+        }
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
+            DigestInterceptor(user: "Mufasa", password: "Circle of Life").at(stage)
+        }
+        _ = try? await client.send(HTTPRequest(.post, "/orders", body: .text("one")))
+        #expect(stub.requests.map(\.method) == methods)
+    }
+
     @Test func aBodyThatCanBeReadOnceIsSentOnce() async throws {
         let server = try DigestServer()
         let client = client(server)
