@@ -40,9 +40,8 @@ public struct Cookie: Sendable, Hashable {
         _ name: String, _ value: String, domain: String, isHostOnly: Bool = true, path: String = "/", expires: Date? = nil,
         isSecure: Bool = false, isHTTPOnly: Bool = false
     ) throws(HTTPError) {
-        let bare = domain.withoutLeadingDot
         self.init(
-            trusted: name, value, domain: (URLText.asciiHost(bare[...]) ?? bare).lowercased(),
+            trusted: name, value, domain: domain.withoutLeadingDot.asciiDomain.lowercased(),
             isHostOnly: isHostOnly, path: path, expires: expires, isSecure: isSecure, isHTTPOnly: isHTTPOnly)
         guard let flaw else { return }
         throw HTTPError(.invalidRequest, "The cookie \(name.debugDescription) can't be used: \(flaw).", phase: .notSent)
@@ -108,7 +107,7 @@ extension Cookie: Codable {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             trusted: try fields.decode(String.self, forKey: .name), try fields.decode(String.self, forKey: .value),
-            domain: try fields.decode(String.self, forKey: .domain),
+            domain: try fields.decode(String.self, forKey: .domain).asciiDomain,
             isHostOnly: try fields.decode(Bool.self, forKey: .isHostOnly),
             path: try fields.decode(String.self, forKey: .path),
             expires: try fields.decodeIfPresent(Date.self, forKey: .expires),
@@ -145,11 +144,14 @@ extension String {
         return !edges.contains(32) && !edges.contains(9) && !utf8.contains { $0 == UInt8(ascii: ";") || $0.isControl }
     }
 
-    /// Whether it can be the host of a URL. A colon stands inside the brackets of an IPv6 address only.
+    /// The domain as the hosts of URLs have it; one that can't be a host stays as it is.
+    fileprivate var asciiDomain: String { URLText.asciiHost(self[...]) ?? self }
+
+    /// Whether it can be the host of a URL, as that goes on the wire. A colon stands inside the brackets of an IPv6 address only.
     fileprivate var isCookieDomain: Bool {
         let isBracketed = utf8.first == UInt8(ascii: "[") && utf8.last == UInt8(ascii: "]")
         return !isEmpty && utf8.first != UInt8(ascii: ".") && self == lowercased()
-            && !utf8.contains { $0 <= 32 || $0 == 127 || "/?#@\\".utf8.contains($0) || ($0 == UInt8(ascii: ":") && !isBracketed) }
+            && !utf8.contains { $0 <= 32 || $0 >= 127 || "/?#@\\".utf8.contains($0) || ($0 == UInt8(ascii: ":") && !isBracketed) }
     }
 
     /// Whether the text begins with these small letters, whatever the case of its own. Compares bytes, as servers do, so that a

@@ -194,12 +194,20 @@ struct CookieJarTests {
             #""name":"a;b","value":"S","domain":"h""#, #""name":"","value":"S","domain":"h""#,
             #""name":"a","value":"S\r\nX: y","domain":"h""#, #""name":"a","value":"S","domain":"""#,
             #""name":"__Secure-a","value":"S","domain":"h""#, #""name":"a","domain":"h""#,
-            #""name":"a","value":"S","domain":"H""#,
+            #""name":"a","value":"S","domain":"H""#, #""name":"a","value":"S","domain":"ü,x.example""#,
         ])
     func badFiles(fields: String) {
         let text = #"[{\#(fields),"isHostOnly":true,"path":"/","isSecure":false,"isHTTPOnly":false}]"#
         let error = #expect(throws: DecodingError.self) { try JSONDecoder().decode([Cookie].self, from: Data(text.utf8)) }
         if case .dataCorrupted(let context)? = error { #expect(!context.debugDescription.contains("S")) }
+    }
+
+    @Test("a file's domain is known by its labels in ASCII, too")
+    func internationalFile() throws {
+        let text =
+            #"[{"name":"a","value":"1","domain":"bücher.example","isHostOnly":true,"path":"/","isSecure":false,"isHTTPOnly":false}]"#
+        let jar = CookieJar(try JSONDecoder().decode([Cookie].self, from: Data(text.utf8)))
+        #expect(jar.cookies(for: "https://bücher.example/").map(\.name) == ["a"])
     }
 
     @Test("the caller's own cookies")

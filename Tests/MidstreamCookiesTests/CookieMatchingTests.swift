@@ -80,6 +80,7 @@ struct CookieMatchingTests {
         #expect(jar.cookies(for: "https://xn--bcher-kva.example/").map(\.name) == ["a"])
         #expect(try #require(CookieTarget("https://BÜCHER.example")).host == "xn--bcher-kva.example")
         #expect(CookieTarget("http://ü,x.example/") == nil)
+        #expect(throws: HTTPError.self) { try Cookie("b", "1", domain: "ü,x.example") }
         jar.set(try Cookie("c", "1", domain: ".BÜCHER.example"))
         #expect(Set(jar.cookies(for: "https://bücher.example/").map(\.name)) == ["a", "c"])
     }
