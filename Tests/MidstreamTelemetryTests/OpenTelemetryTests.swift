@@ -669,6 +669,20 @@ struct TelemetryExportTests {
         #expect(collector.requests.count == 2 && exporter.dropped == 0)
     }
 
+    @Test("sends what is of all calls without the deadline of the one that flushes")
+    func flushWithinACall() async throws {
+        let sink = DeadlineSink()
+        let exporter = OpenTelemetryExporter(
+            sink, service: "shop", attributes: [:], ratio: 1, metricsInterval: .seconds(60), clock: TestClock())
+        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        _ = try await client.send(HTTPRequest("http://h/"))
+        var position = ChainPosition()
+        position.deadline = 1
+        let isDone = await ChainPosition.local.withValue(position) { await exporter.flush() }
+        #expect(isDone)
+        #expect(sink.deadlines.withLock { $0 } == [nil, nil])
+    }
+
     @Test("writes each document to a line of its own, also where others write to the file")
     func sharedFile() async throws {
         try await withFolder { folder in
@@ -736,5 +750,15 @@ struct TelemetryExportTests {
             let failure = #expect(throws: OpenTelemetryExporter.InvalidVariable.self) { try exporter([name: value]) }
             #expect(failure?.name == name && failure?.description.contains("S3CR3T") == false)
         }
+    }
+}
+
+/// Notes the deadline under which each document is sent.
+private struct DeadlineSink: TelemetrySink {
+    let deadlines = Locked<[Int64?]>([])
+
+    func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> TelemetryRefusal? {
+        deadlines.withLock { $0.append(ChainPosition.current?.deadline) }
+        return nil
     }
 }

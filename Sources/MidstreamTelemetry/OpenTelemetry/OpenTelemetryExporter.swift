@@ -275,7 +275,8 @@ public final class OpenTelemetryExporter: CallObserver {
     private func startExport(withMetrics: Bool) -> Task<Void, Never> {
         state.withLock { state in
             let previous = state.lastExport
-            let export = Task {
+            // Not a part of the call within which it may be begun: what is sent is of all calls.
+            let export = Task.detached {
                 await previous?.value
                 await self.export(withMetrics: withMetrics)
             }
