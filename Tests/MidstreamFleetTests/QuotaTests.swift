@@ -54,6 +54,7 @@ struct LocalShareTests {
         await quotas[0].giveBack(for: "k")
         #expect(try await places() == 1)
         isCut.withLock { $0 = true }
+        // The first comes at once, and is never given back.
         for _ in 1...2 { _ = try await quotas[0].reserve(for: "k", waitingAtMost: .seconds(1e6)) }
         isCut.withLock { $0 = false }
         await quotas[0].giveBack(for: "k")

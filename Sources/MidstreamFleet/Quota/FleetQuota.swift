@@ -89,7 +89,8 @@ struct LocalShare {
     var burst = 1.0
     /// When the last token of those that are taken comes.
     private var taken: Double
-    /// When the last of the places comes that were reserved here, of which the store needn't know.
+    /// When the last of the places comes that were reserved here, of which the store needn't know. Those that come at once aren't counted,
+    /// since they are never given back.
     private var aloneUntil = -Double.infinity
 
     init(_ name: String, at now: Double) { (self.name, taken) = (name, now) }
