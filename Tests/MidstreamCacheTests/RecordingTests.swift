@@ -28,6 +28,29 @@ struct RecordingTests {
         #expect(bench.stub.requests.last?.headers["Range"] == "bytes=1-")
     }
 
+    @Test("is kept as far as it has come without the deadline of its reader")
+    func deadlineOfAReader() async throws {
+        let store = NotingStore(boundsItsTime: true)
+        store.gate.open()
+        let bench = CacheBench(store: store) { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Length": "3"],
+                body: .incoming(ArrivingBody([[1], [2], [3]]), length: 3), request: request)
+        }
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url))
+        func close() {
+            var position = ChainPosition()
+            position.deadline = 1
+            ChainPosition.local.withValue(position) { response.body.close() }
+        }
+        for try await _ in response.body {
+            close()
+            break
+        }
+        await eventually { store.calls.withLock { $0.count } == 2 }
+        #expect(store.deadlines.withLock { $0 } == [Int64.max])
+    }
+
     @Test(
         "isn't kept when it was refused, nor when nothing but its end is missing",
         arguments: [(1, .digestMismatch), (3, .digestMismatch), (3, .connectionLost)] as [(Int, HTTPError.Code)])
@@ -95,6 +118,8 @@ struct RecordingTests {
 final class NotingStore: CacheStore {
     let gate = Gate()
     let calls = Locked<[String]>([])
+    /// The deadlines under which it has been asked to keep something.
+    let deadlines = Locked<[Int64?]>([])
     let boundsItsTime: Bool
     private let base = MemoryCacheStore()
 
@@ -125,6 +150,7 @@ final class NotingStore: CacheStore {
         }
 
         func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
+            store.deadlines.withLock { $0.append(ChainPosition.current?.deadline) }
             let isStored = try await base.commit(entry, if: isCurrent)
             store.calls.withLock { $0.append("committed") }
             return isStored

@@ -78,7 +78,7 @@ final class Recording: Sendable {
 
     deinit {
         // Whoever reads has let go.
-        if let writer = state.withLock({ $0.writer.take() }) { Task { [writer] in await writer.abandon() } }
+        if let writer = state.withLock({ $0.writer.take() }) { Self.begin { [writer] in await writer.abandon() } }
     }
 
     /// Takes the next bytes.
@@ -111,7 +111,12 @@ final class Recording: Sendable {
             state.isCut = true
             return state.writer != nil
         }
-        if isIdle { Task { await commit(isCut: true) } }
+        if isIdle { Self.begin { await self.commit(isCut: true) } }
+    }
+
+    /// Begins what the store has to do about the end. The deadline of the reader doesn't count, since the body may have ended at it.
+    private static func begin(_ work: @escaping @Sendable () async -> Void) {
+        ChainPosition.local.withValue(ChainPosition.local.get()?.withoutDeadline) { _ = Task(operation: work) }
     }
 
     /// The body was refused: what has come of it is worth nothing.
