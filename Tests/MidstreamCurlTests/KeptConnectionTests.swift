@@ -25,8 +25,9 @@
                 #expect(response.metrics?.isReusedConnection == true)
             }
             #expect(server.accepted == 1)
-            // Newer versions of curl also ask whether a socket can be written to, and then don't any more, for each request.
-            let allowed = CurlLibrary.version < 0x08_01_00 ? 0 : 40
+            // Newer versions of curl also ask whether a socket can be written to, and then don't any more, for each request: 40 changes, and
+            // some more on a busy machine. One that was taken out and put back for each would make 40 of its own.
+            let allowed = CurlLibrary.version < 0x08_01_00 ? 0 : 70
             #expect(await onLoop(loop) { loop.sockets.changes } <= before + allowed)
         }
 
