@@ -68,6 +68,8 @@ public final class Coalescing: HTTPInterceptor {
     public var stage: InterceptorStage { .call }
     /// `.innermost`
     public var rank: InterceptorRank { .innermost }
+    /// Equal requests get equal answers, whose they are.
+    public var traits: InterceptorTraits { .impersonal }
 
     /// Sends the request on, or waits for the response to an equal one.
     ///
@@ -137,6 +139,7 @@ public final class Coalescing: HTTPInterceptor {
                 return .not(because: "\(interceptor) can't tell beforehand whose it will be")
             }
         }
+        guard sent.headers.refused.isEmpty else { return .not(because: "it has a header that can't be sent") }
         for name in ignored { sent.headers.remove(name) }
         guard let key = CoalescingKey(sent, from: ObjectIdentifier(call.owner), after: changes, by: users) else {
             return .not(because: "its body won't be in memory")

@@ -115,6 +115,29 @@ struct CoalescingTests {
         #expect(try await requests(HTTPRequest(.get, "/"), request) == 2)
     }
 
+    @Test("it may stand at any stage", arguments: InterceptorStage.allCases)
+    func stages(stage: InterceptorStage) async throws {
+        let (coalescing, stub) = (Coalescing(), held.stub)
+        let client = bench.client(stub, interceptors: { coalescing.at(stage) })
+        let calls = (0..<2).map { _ in Task { try await client.send(HTTPRequest("/")) } }
+        await eventually { coalescing.waiting == 2 }
+        _ = try await client.explain(HTTPRequest("/"))
+        held.gate.open()
+        for call in calls { #expect(try await call.value.status == 200) }
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("a request that can't be sent isn't shared with one that can")
+    func refused() async throws {
+        let client = bench.client(held.stub, interceptors: { Coalescing() })
+        let other = Task { try await client.send(HTTPRequest("/")) }
+        await held.gate.reached()
+        let error = await httpError { try await client.send(HTTPRequest("/", headers: ["X-Name": "a\r\nb"])) }
+        #expect(error?.code == .invalidRequest)
+        held.gate.open()
+        #expect(try await other.value.status == 200)
+    }
+
     @Test("requests whose settings differ, or can't be compared, aren't shared", arguments: 1..<8)
     func settings(setting: Int) async throws {
         func set(_ request: inout HTTPRequest) {
