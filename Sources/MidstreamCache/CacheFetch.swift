@@ -119,9 +119,10 @@ extension ResponseCache {
     func isForeign(_ response: HTTPResponse, to miss: CacheMiss, _ next: Next) -> Bool {
         guard options.partition == nil else { return false }
         let identity = miss.lookup.identity
-        guard !identity.users.isEmpty else { return response.request.hasSecrets(beyond: miss.request) }
         // Somebody else may have logged in meanwhile.
-        if rules.isShared || next.identity(of: miss.request) != identity { return true }
+        if next.identity(of: miss.request) != identity { return true }
+        guard !identity.users.isEmpty else { return response.request.hasSecrets(beyond: miss.request) }
+        if rules.isShared { return true }
         return !identity.isCertain && response.request.hasSecrets(beyond: miss.request)
     }
 

@@ -9,6 +9,8 @@ extension ResponseCache {
         let key = CacheKey(url: NormalizedURL.text(request.urlText))
         let sent = store.removals.permit()
         let requestTime = options.now()
+        // Somebody else may have logged in when the response is there.
+        let identity = request.method == .post ? next.identity(of: request) : WireIdentity()
         var response = try await next(request)
         let isCurrent = sent.holds(for: key)
         let urls = Invalidation.urls(after: request, response)
@@ -21,7 +23,7 @@ extension ResponseCache {
         await clear(after: request, response, on: clock)
         response.cacheStatus = CacheStatus(forward: .method)
         guard isCurrent, sent.holds(forOriginOf: key),
-            let miss = await storableMiss(request, response, next.identity(of: request), clock)
+            let miss = await storableMiss(request, response, identity, clock)
         else { return response }
         let fetched = FetchedResponse(
             miss: miss, response: response, requestTime: requestTime, responseTime: options.now(), permit: permit,

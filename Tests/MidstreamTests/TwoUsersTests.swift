@@ -236,20 +236,49 @@ struct TwoUsersTests {
         session.user.withLock { $0 = "alice" }
         #expect(text(of: try await client.send(HTTPRequest("/me"))) == "alice")
     }
+
+    @Test("keep them when somebody logs in while a request is on its way", arguments: ["", "alice"], [HTTPMethod.get, .post])
+    func loginMeanwhile(before: String, method: HTTPMethod) async throws {
+        let session = Session(field: "X-Tenant")
+        let tenants = StubTransport { request in
+            HTTPResponse(
+                status: .ok, headers: [.cacheControl: "max-age=600", .contentLocation: "/me"],
+                body: .text(request.headers["X-Tenant"] ?? ""), request: request)
+        }
+        let client = testClient(baseURL: "https://api.test", transport: tenants) {
+            CacheInterceptor()
+            session
+        }
+        session.user.withLock { $0 = before }
+        let first = Task { text(of: try await client.send(HTTPRequest(method, "/me"))) }
+        await session.gate.reached()
+        session.user.withLock { $0 = "carol" }
+        session.gate.open()
+        #expect(try await first.value == "carol")
+        for user in ["bob", "carol", before] {
+            session.user.withLock { $0 = user }
+            #expect(text(of: try await client.send(HTTPRequest("/me"))) == user)
+        }
+    }
 }
 
 /// Whose user may change between the look at whose a request is and its sending.
 private struct Session: HTTPInterceptor {
     let user = Locked("")
     let gate = Gate()
+    var field = HTTPHeaders.Name.authorization
     var stage: InterceptorStage { .exchange }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         await gate.wait()
         var request = request
-        request.headers[.authorization] = "Bearer \(user.withLock { $0 })"
+        let user = user.withLock { $0 }
+        request.headers[field] = field == .authorization ? "Bearer \(user)" : user
         return try await next(request)
     }
 
-    func identity(of request: HTTPRequest) -> RequestIdentity { .user(user.withLock { $0 }) }
+    func identity(of request: HTTPRequest) -> RequestIdentity {
+        let user = user.withLock { $0 }
+        return user.isEmpty ? .nobody : .user(user)
+    }
 }
