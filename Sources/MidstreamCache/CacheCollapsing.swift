@@ -153,6 +153,8 @@ extension ResponseCache {
 }
 
 extension HTTPError {
-    /// Whether it is about the limits of one caller, which others don't share.
-    fileprivate var isItsOwn: Bool { code == .timeout || code == .deadlineExceeded || code == .bodyTooLarge }
+    /// Whether it is about the limits, the priority or the request of one caller, which others don't share.
+    fileprivate var isItsOwn: Bool {
+        [.timeout, .deadlineExceeded, .bodyTooLarge, .overloaded, .invalidRequest, .unsupported].contains(code)
+    }
 }

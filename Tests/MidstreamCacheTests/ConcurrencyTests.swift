@@ -126,6 +126,25 @@ struct ConcurrencyTests {
         #expect(bench.sent == 1)
     }
 
+    @Test("what is refused for one request alone is its own", arguments: [HTTPError.Code.overloaded, .invalidRequest])
+    func refusal(code: HTTPError.Code) async throws {
+        let gate = Gate()
+        let bench = CacheBench { request in
+            guard request.headers["X-Who"] == nil else {
+                await gate.wait()
+                throw HTTPError(code, phase: .notSent)
+            }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
+        }
+        let first = Task { try await bench.get(CacheBench.url, ["X-Who": "prefetch"]) }
+        await gate.reached()
+        let second = Task { try await bench.get() }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 2 }
+        gate.open()
+        await #expect(throws: HTTPError.self) { try await first.value }
+        #expect(try await second.value.text == "x")
+    }
+
     /// A bench whose requests wait, each for a gate of its own, and then name themselves.
     private func gated(_ gates: [Gate], patience: Duration? = nil, control: String = "max-age=60") -> CacheBench {
         let number = Locked(0)
