@@ -56,6 +56,14 @@ import Testing
         #expect(sent == ["token 1", "", "token 1"])
     }
 
+    @Test func anExplanationDecidesNothing() async throws {
+        let stub = StubTransport(status: .ok)
+        let client = testClient(transport: stub) { AuthenticationInterceptor(TestAuthenticator()) }
+        _ = try await client.explain(HTTPRequest("https://b.example/"))
+        for url in ["https://a.example/", "https://b.example/"] { _ = try await client.send(HTTPRequest(url)) }
+        #expect(stub.credentials == ["token 1", ""])
+    }
+
     @Test func givenOriginsGetItAndNoOther() async throws {
         let urls = ["https://a.example/1", "https://b.example/", "https://base.example/"]
         let (sent, _) = try await send(
