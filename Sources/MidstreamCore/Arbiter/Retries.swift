@@ -86,7 +86,9 @@ struct Retries {
         case .response where !strategy.isAutomatic: return true
         case .failure(let error as HTTPError) where error.phase == .notSent: return true
         default:
-            return original.isRepeatable
+            // By redirects it may have become one that may not, or led to one.
+            guard let last = outcome.request, last.id == original.id else { return original.isRepeatable }
+            return original.isRepeatable && !last.followsUnrepeatable
         }
     }
 

@@ -17,7 +17,8 @@ extension HTTPRequest {
 
     /// Notes what a redirect led here from, such as the `POST` before the `GET` of a 303.
     mutating func follow(_ origin: HTTPRequest) {
-        if isRepeatable, !origin.isRepeatableFromTheStart { followsUnrepeatable = true }
+        // A closure may also make a POST of what a GET was redirected to.
+        if isRepeatable ? !origin.isRepeatableFromTheStart : origin.isRepeatable { followsUnrepeatable = true }
     }
 
     /// Whether it may be sent once more in place of a response that refuses it: not when its body has been used up, nor when it may not be
@@ -27,7 +28,7 @@ extension HTTPRequest {
         !body.isSpent && (followsUnrepeatable || !response.request.followsUnrepeatable)
     }
 
-    /// Whether redirects led here from one that may not be sent again.
+    /// Whether redirects led here from one that may not be sent again, or made one of a request that may.
     var followsUnrepeatable: Bool {
         get { carries(FollowsUnrepeatableKey.self) && context[FollowsUnrepeatableKey.self] }
         set { context[FollowsUnrepeatableKey.self] = newValue }

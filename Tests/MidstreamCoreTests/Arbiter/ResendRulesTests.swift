@@ -141,6 +141,27 @@ struct ResendRulesTests {
         #expect(stub.requests.map(\.description) == ["POST https://h/pay", "GET https://down"])
     }
 
+    @Test("E10 nor is a POST that a redirect's closure makes sent again for the GET that led to it", arguments: [true, false])
+    func postOfAClosure(isAnswered: Bool) async {
+        let stub = StubTransport { request in
+            guard request.method == .post else {
+                return HTTPResponse(status: .found, headers: [.location: "https://h/form"], request: request)
+            }
+            guard isAnswered else { throw HTTPError(.connectionLost, request: request) }
+            return HTTPResponse(status: .serviceUnavailable, request: request)
+        }
+        let client = bench.client(stub, maxRetries: 3, validators: validators(.library)) {
+            $0.redirects = .custom { target, _ in
+                var form = target
+                form.method = .post
+                return form
+            }
+        }
+        let error = await httpError { try await client.send(HTTPRequest("/")) }
+        #expect(error?.code == (isAnswered ? .unacceptableStatus : .connectionLost))
+        #expect(stub.requests.map(\.method) == [.get, .post])
+    }
+
     @Test("E10 nor is one that was answered, if another request within its call was never sent", arguments: [false, true])
     func failureWithin(isRedirected: Bool) async {
         let stub = StubTransport { request in
