@@ -29,7 +29,7 @@ struct FromCurlTests {
                 "curl -L https://h --data-urlencode =a=b --data-urlencode 'c d'",
                 "midst https://h -d a%3Db -d c%20d -H 'Content-Type: application/x-www-form-urlencoded'"
             ), ("curl -L https://h -F a=@b", "midst https://h -F a=@b"),
-            ("curl -sSL https://h", "midst https://h -s"),
+            ("curl -sSL https://h", "midst https://h -s"), ("curl -sf h", "midst http://h -s --no-redirects"),
             ("curl -L --url=https://h -b a=b -A me -e r", "midst https://h -H 'User-Agent: me' -H 'Referer: r' -H 'Cookie: a=b'"),
             ("curl -L h -A a -H 'User-Agent: b'", "midst http://h -H 'User-Agent: b'"),
             ("curl -L h -A '' -H 'User-Agent: b' -e ''", "midst http://h -H 'User-Agent: b'"),

@@ -236,13 +236,13 @@ enum FromCurl {
             ("-b --cookie", .cookie), ("-I --head", .head), ("-L --location", .follow), ("--url", .url),
             ("-o --output", .value("-o")), ("-i --include", .include), ("-v --verbose", .flag("-v")),
             ("-s --silent", .flag("-s")),
-            ("-w --write-out", .value("-w")), ("-f --fail", .flag("--check-status")), ("-m --max-time", .value("-m")),
+            ("-w --write-out", .value("-w")), ("-m --max-time", .value("-m")),
             ("--connect-timeout", .value("--connect-timeout")), ("--retry", .value("--retries")), ("-k --insecure", .flag("-k")),
             ("-x --proxy", .proxy), ("--cacert", .value("--ca")), ("-E --cert", .value("--cert")),
             ("--key", .value("--key")),
             ("--resolve", .value("--resolve")), ("--unix-socket", .value("--unix-socket")), ("--http1.1", .flag("--http1.1")),
             ("--http2-prior-knowledge", .flag("--http2")), ("--http3", .flag("--http3")),
-            ("--compressed --http2 -S --show-error -N --no-buffer --basic -g --globoff --path-as-is", .ignored),
+            ("-f --fail --compressed --http2 -S --show-error -N --no-buffer --basic -g --globoff --path-as-is", .ignored),
         ] as [(String, Meaning)]).flatMap { names, meaning in names.split(separator: " ").map { (String($0), meaning) } },
         uniquingKeysWith: { first, _ in first })
 }
