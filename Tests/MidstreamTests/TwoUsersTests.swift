@@ -237,11 +237,17 @@ struct TwoUsersTests {
         #expect(text(of: try await client.send(HTTPRequest("/me"))) == "alice")
     }
 
-    @Test("keep them when somebody logs in while a request is on its way", arguments: ["", "alice"], [HTTPMethod.get, .post])
-    func loginMeanwhile(before: String, method: HTTPMethod) async throws {
+    /// Logs in before a field is added, or once the request has been sent with it.
+    @Test(
+        "keep them when somebody logs in while a request is on its way",
+        arguments: ["", "alice"], [(HTTPMethod.get, false), (.post, false), (.get, true), (.post, true)])
+    func loginMeanwhile(before: String, on way: (method: HTTPMethod, isSent: Bool)) async throws {
         let session = Session(field: "X-Tenant")
+        let answering = Gate()
+        (way.isSent ? session.gate : answering).open()
         let tenants = StubTransport { request in
-            HTTPResponse(
+            await answering.wait()
+            return HTTPResponse(
                 status: .ok, headers: [.cacheControl: "max-age=600", .contentLocation: "/me"],
                 body: .text(request.headers["X-Tenant"] ?? ""), request: request)
         }
@@ -250,11 +256,12 @@ struct TwoUsersTests {
             session
         }
         session.user.withLock { $0 = before }
-        let first = Task { text(of: try await client.send(HTTPRequest(method, "/me"))) }
-        await session.gate.reached()
+        let first = Task { text(of: try await client.send(HTTPRequest(way.method, "/me"))) }
+        await (way.isSent ? answering : session.gate).reached()
         session.user.withLock { $0 = "carol" }
+        answering.open()
         session.gate.open()
-        #expect(try await first.value == "carol")
+        #expect(try await first.value == (way.isSent ? before : "carol"))
         for user in ["bob", "carol", before] {
             session.user.withLock { $0 = user }
             #expect(text(of: try await client.send(HTTPRequest("/me"))) == user)
