@@ -206,6 +206,19 @@ struct TwoUsersTests {
         }
     }
 
+    @Test("get their own answers where the cache and what tells them apart stand around all attempts")
+    func aroundAttempts() async throws {
+        let cache = CacheInterceptor()
+        for user in ["alice", "bob"] {
+            let client = testClient(baseURL: "https://api.test", transport: server) {
+                cache.at(.call)
+                Tenant(user: user).at(.call)
+            }
+            #expect(text(of: try await client.send(HTTPRequest("/me"))) == user)
+            #expect(try await client.send(HTTPRequest("/me")).isFromCache)
+        }
+    }
+
     @Test("keep them when one logs in after the other inside the cache")
     func login() async throws {
         let session = AuthenticationInterceptor(BearerAuthenticator(token: "alice"))

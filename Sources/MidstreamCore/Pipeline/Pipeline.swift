@@ -22,7 +22,7 @@ package final class Pipeline: Sendable {
             // Looking up a conformance costs more than the rest.
             let isMoved = place.stage != interceptor.stage
             rank = (isMoved ? interceptor as? any RankedByStage : nil)?.rank(at: place.stage) ?? interceptor.rank
-            isPersonal = place > .arbiter && scope != .builtIn && !interceptor.traits.contains(.impersonal)
+            isPersonal = scope != .builtIn && !interceptor.traits.contains(.impersonal)
             waitsFreely = scope != .builtIn && !interceptor.traits.contains(.endsInTime)
         }
     }

@@ -44,7 +44,7 @@ extension Pipeline {
     package func planned(_ start: HTTPRequest, as call: (Rehearsal) -> Call) async throws -> PlannedRequest {
         var request = start
         var identity = WireIdentity()
-        for (place, element) in elements.enumerated() where element.isPersonal {
+        for (place, element) in elements.enumerated() where element.place > .arbiter && element.isPersonal {
             let rehearsed = call(rehearsal(at: place))
             let own = Self.identity(by: element.interceptor, of: request, in: rehearsed)
             // An answer to the wrong user is worse than one that isn't shared.

@@ -24,28 +24,29 @@ struct IdentitiesTests {
 
     /// The identities that an interceptor sees between others.
     private func seen(
-        _ outer: RequestIdentity, _ inner: [RequestIdentity], _ transport: any HTTPTransport
+        _ outer: RequestIdentity, _ inner: [RequestIdentity], _ transport: any HTTPTransport, at stage: InterceptorStage
     ) async throws -> [RequestIdentity] {
         let seen = Locked<[RequestIdentity]>([])
         let client = testClient(transport: transport) {
-            Owner(owner: outer)
-            ClosureHTTPInterceptor { request, next in
+            Owner(owner: outer).at(stage)
+            ClosureHTTPInterceptor(stage: stage) { request, next in
                 seen.withLock { $0 = next.identities(of: request) }
                 return try await next(request)
             }
-            for identity in inner { Owner(owner: identity) }
+            for identity in inner { Owner(owner: identity).at(stage) }
         }
         _ = try await client.send(HTTPRequest("https://h/"))
         return seen.withLock { $0 }
     }
 
-    @Test("is said by those further in, in their order, and by the transport")
-    func identities() async throws {
+    @Test("is said by those further in, in their order, and by the transport", arguments: InterceptorStage.allCases)
+    func identities(stage: InterceptorStage) async throws {
         let (ann, bob) = (RequestIdentity.user("ann"), RequestIdentity.user("bob"))
-        #expect(try await seen(ann, [], StubTransport.ok) == [])
-        #expect(try await seen(ann, [.nobody], StubTransport.ok) == [])
-        #expect(try await seen(.unknown, [bob, ann], StubTransport.ok) == [bob, ann])
-        #expect(try await seen(.nobody, [.unknown, bob, .unknown], Certified()) == [bob, .user("certificate"), .unknown])
+        #expect(try await seen(ann, [], StubTransport.ok, at: stage) == [])
+        #expect(try await seen(ann, [.nobody], StubTransport.ok, at: stage) == [])
+        #expect(try await seen(.unknown, [bob, ann], StubTransport.ok, at: stage) == [bob, ann])
+        let all = try await seen(.nobody, [.unknown, bob, .unknown], Certified(), at: stage)
+        #expect(all == [bob, .user("certificate"), .unknown])
     }
 
     @Test("isn't known in a chain of one's own")
