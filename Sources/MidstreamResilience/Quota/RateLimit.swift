@@ -120,8 +120,10 @@ public final class RateLimit: HTTPInterceptor {
                 throw next.position.cancelled(phase: .notSent)
             }
         }
+        // Somebody else may have logged in when the response is there.
+        let identity = next.identity(of: request)
         let response = try await next(request)
-        learn(from: response, to: request, shelf, next)
+        learn(from: response, to: request, of: identity, shelf, next)
         return response
     }
 
@@ -203,7 +205,8 @@ public final class RateLimit: HTTPInterceptor {
     }
 
     private func learn(
-        from response: HTTPResponse, to request: HTTPRequest, _ shelf: QuotaShelf, _ next: Next<HTTPRequest, HTTPResponse>
+        from response: HTTPResponse, to request: HTTPRequest, of identity: WireIdentity, _ shelf: QuotaShelf,
+        _ next: Next<HTTPRequest, HTTPResponse>
     ) {
         let isThrottled = response.status == .tooManyRequests
         // Most responses have no such field.
@@ -235,12 +238,11 @@ public final class RateLimit: HTTPInterceptor {
         for (key, said) in fields.partitions {
             learn(said, of: shelf.queue(of: key), isThrottled: throttled.contains(key), isPartition: true)
         }
-        if !fields.partitions.isEmpty {
-            let identity = next.identity(of: request)
-            // One user's limit mustn't apply to others whose requests look the same from here.
-            if identity.isCertain || !response.request.hasSecrets(beyond: request) {
-                shelf.note(fields.partitions.map(\.key), for: request, identity)
-            }
+        // One user's limit mustn't apply to others whose requests look the same from here.
+        if !fields.partitions.isEmpty, next.identity(of: request) == identity,
+            identity.isCertain || !response.request.hasSecrets(beyond: request)
+        {
+            shelf.note(fields.partitions.map(\.key), for: request, identity)
         }
         let isGeneral = throttled.contains(nil)
         if fields.partitions.isEmpty || fields.general != .init() || fields.malformed != nil || isGeneral {

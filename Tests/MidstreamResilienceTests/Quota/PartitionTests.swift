@@ -50,7 +50,7 @@ struct PartitionTests {
                 server,
                 interceptors: {
                     limit
-                    if place == "identity" { SignedIn(user: user) }
+                    if place == "identity" { SignedIn(user: Locked(user)) }
                 })
         }
         func request(_ user: String) -> HTTPRequest { HTTPRequest(place == "query" ? "/?api_key=\(user)" : "/") }
@@ -58,6 +58,28 @@ struct PartitionTests {
         _ = try await client("a", limit).send(request("a"))
         #expect(await bench.waits(0, of: client("b", limit), request("b")).delays.isEmpty)
         #expect(await bench.waits(1, of: client("a", limit), request("a")).delays == [.seconds(30)])
+    }
+
+    @Test("it isn't held against who logs in while its answer is on its way")
+    func loginMeanwhile() async throws {
+        let (user, answering) = (Locked("a"), Gate())
+        let server = StubTransport { request in
+            await answering.wait()
+            let fields: HTTPHeaders = ["RateLimit": "\"user\";r=0;t=30;pk=:aaaa:"]
+            return HTTPResponse(status: 200, headers: fields, request: request)
+        }
+        let client = bench.client(
+            server,
+            interceptors: {
+                RateLimit(maximumWait: .seconds(60))
+                SignedIn(user: user)
+            })
+        let first = Task { try await client.send(HTTPRequest("/")) }
+        await answering.reached()
+        user.withLock { $0 = "b" }
+        answering.open()
+        _ = try await first.value
+        #expect(await bench.waits(0, of: client, HTTPRequest("/")).delays.isEmpty)
     }
 
     @Test("of a request that turns out to be somebody's nothing is held against others", arguments: [false, true])
@@ -168,15 +190,15 @@ struct PartitionTests {
 
 /// Adds a user's name, and tells before.
 private struct SignedIn: HTTPInterceptor {
-    let user: String
+    let user: Locked<String>
     var stage: InterceptorStage { .exchange }
     var rank: InterceptorRank { .signing }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
-        request.headers["X-User"] = user
+        request.headers["X-User"] = user.withLock { $0 }
         return try await next(request)
     }
 
-    func identity(of request: HTTPRequest) -> RequestIdentity { .user(user) }
+    func identity(of request: HTTPRequest) -> RequestIdentity { .user(user.withLock { $0 }) }
 }
