@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import MidstreamAuthentication
 import MidstreamCore
 import MidstreamTesting
@@ -25,13 +26,15 @@ import Testing
         #expect(notes(in: try await obtained.send(HTTPRequest("/")).trace) == ["obtained a credential"])
     }
 
+    private func plan(in explanation: Explanation?) -> String? {
+        explanation?.steps.first { $0.name.hasPrefix("Authentication") }?.plan.text
+    }
+
     @Test func anExplanationRefreshesNothing() async throws {
         let authenticator = TestAuthenticator()
         let interceptor = AuthenticationInterceptor(authenticator)
         let client = testClient(baseURL: "https://a.example", transport: StubTransport(status: .ok)) { interceptor }
-        func note(_ url: String = "/") async throws -> String? {
-            try await client.explain(HTTPRequest(url)).steps.first { $0.name.hasPrefix("Authentication") }?.plan.text
-        }
+        func note(_ url: String = "/") async throws -> String? { plan(in: try await client.explain(HTTPRequest(url))) }
         #expect(try await note() == "would obtain a credential first")
         interceptor.credential = "old"
         #expect(try await note() == "refreshes its credential once if it is rejected")
@@ -40,6 +43,33 @@ import Testing
         #expect(try await note() == "would refresh its credential first")
         #expect(try await note("https://b.example/") == "no credential for this origin")
         #expect(authenticator.refreshes == 0)
+    }
+
+    @Test func anExplanationShowsNoCredentialThatIsBeingRefreshed() async throws {
+        let refreshing = Gate()
+        let box = Locked<HTTPClient?>(nil)
+        defer { box.withLock { $0 = nil } }
+        let within = Locked<Explanation?>(nil)
+        let authenticator = TestAuthenticator { _ in
+            let client = try #require(box.withLock { $0 })
+            let explanation = try await client.explain(HTTPRequest("/"))
+            within.withLock { $0 = explanation }
+            await refreshing.wait()
+        }
+        let client = testClient(baseURL: "https://a.example", transport: StubTransport.accepting("token 1")) {
+            AuthenticationInterceptor(authenticator, credential: "old")
+        }
+        box.withLock { $0 = client }
+        let call = Task { try await client.send(HTTPRequest("/")).status }
+        await refreshing.reached()
+        let outside = try await client.explain(HTTPRequest("/"))
+        refreshing.open()
+        #expect(try await call.value == .ok)
+        #expect(plan(in: outside) == "would refresh its credential first")
+        #expect(outside.request.headers[.authorization] == nil)
+        let inside = within.withLock { $0 }
+        #expect(plan(in: inside) == "no credential for a refresh")
+        #expect(inside?.request.headers[.authorization] == nil)
     }
 
     @Test func noCredentialIsShown() async throws {

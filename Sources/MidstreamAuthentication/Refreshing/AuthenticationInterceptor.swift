@@ -214,11 +214,14 @@ extension AuthenticationInterceptor {
     ///
     /// - Throws: What ``Authenticator/apply(_:to:)`` throws.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
+        guard !keeper.isRefreshingHere else { return .known("no credential for a refresh") }
         guard try scope.contains(request.urlText) else { return .known("no credential for this origin") }
         let present = keeper.present
         guard present.isMeant(for: ChainPosition.current?.call) else { return .unknown("its login has ended") }
         guard let held = present.held else { return .unknown("would obtain a credential first") }
-        guard !authenticator.needsRefresh(held.credential) else { return .unknown("would refresh its credential first") }
+        guard !present.isRefreshing, !authenticator.needsRefresh(held.credential) else {
+            return .unknown("would refresh its credential first")
+        }
         try await authenticator.apply(held.credential, to: &request)
         return .known("refreshes its credential once if it is rejected")
     }
