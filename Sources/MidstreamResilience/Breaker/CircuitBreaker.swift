@@ -159,7 +159,7 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// Shows the breaker's state; `.answers` when it would refuse the request.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         let now = table.time.now(ChainPosition.current?.call)
-        let circuit = table.state(for: request, at: now)
+        let circuit = table.peek(for: request)
         let state = circuit.publicState(at: now)
         switch state {
         case .closed: return .known("closed")

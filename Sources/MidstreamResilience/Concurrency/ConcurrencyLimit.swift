@@ -122,7 +122,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
 
     /// The limit, and how much of it is used.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        let state = table.state(for: request, at: table.time.now(ChainPosition.current?.call)).snapshot
+        let state = table.peek(for: request).snapshot
         let queue = places > 0 ? ", \(state.queued) of \(places) wait" : ""
         return .known("\(limit); \(state.inFlight) of \(state.limit) under way\(queue)")
     }

@@ -81,7 +81,7 @@ public final class Hedging: HTTPInterceptor {
             return .known("none: a second \(request.isUpgrade ? "upgrade" : "\(request.method)") might do harm")
         }
         let now = table.time.now(ChainPosition.current?.call)
-        let delay = Duration.nanoseconds(table.state(for: request, at: now).snapshot(at: now).delay)
+        let delay = Duration.nanoseconds(table.peek(for: request).snapshot(at: now).delay)
         return .known("a second exchange after \(delay.brief) without an answer")
     }
 }

@@ -100,6 +100,12 @@ final class ScopeTable<State: ScopeState>: Sendable {
         }
     }
 
+    /// That of a request, for its plan: if there is none, one that isn't kept.
+    func peek(for request: HTTPRequest) -> State {
+        let key = key(of: request)
+        return known(key) ?? make(key)
+    }
+
     /// That of a key; nil if there is none.
     func known(_ key: String) -> State? { single ?? contents.withLock { $0.entries[key]?.state } }
 

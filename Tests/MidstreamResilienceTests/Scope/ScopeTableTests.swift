@@ -1,5 +1,6 @@
 import Interception
 import MidstreamCore
+import MidstreamTesting
 import TestSupport
 import Testing
 
@@ -45,6 +46,20 @@ struct ScopeTableTests {
         let first = table.state(of: "http://h", at: 0)
         #expect(table.known("http://h") === first)
         #expect(table.known("http://other") == nil && table.all.count == 1)
+    }
+
+    @Test("an explanation makes none")
+    func explained() async throws {
+        let (breaker, hedging, limit) = (CircuitBreaker(), Hedging(), ConcurrencyLimit())
+        let client = testClient(transport: StubTransport.ok) {
+            breaker
+            hedging
+            limit
+        }
+        _ = try await client.explain(HTTPRequest("https://h/"))
+        #expect(breaker.table.all.isEmpty && hedging.states.isEmpty && limit.states.isEmpty)
+        let circuit = breaker.table.state(of: "https://h", at: 0)
+        #expect(breaker.table.peek(for: HTTPRequest("https://h/")) === circuit)
     }
 
     @Test("keys beyond the maximum are forgotten, the one that wasn't used for longest first")
