@@ -64,6 +64,16 @@ import Testing
         #expect(stub.requests.map(\.method) == [.post, .get])
     }
 
+    @Test("a PUT whose body is used up isn't asked again because what it redirects to fails: the server's answer stands")
+    func redirectedOnceBody() async throws {
+        let stub = StubTransport(sequence: [
+            .respond(303, headers: ["Location": "/b"]), .respond(302, headers: ["Location": "/c"]), .respond(503),
+        ])
+        let body = HTTPBody.once(AsyncStream([[1, 2, 3]]))
+        #expect(try await HTTPClient.stubbed(stub).put("a", body: body).askAgain(1).result().head.status == 503)
+        #expect(stub.requests.map(\.method) == [.put, .get, .get])
+    }
+
     @Test("a POST isn't sent again because what its interceptor asks for fails", arguments: [true, false])
     func interceptedPost(isSent: Bool) async throws {
         let stub = StubTransport(status: .ok)

@@ -253,7 +253,7 @@ public final class HTTPClient: Sendable {
             throw error.completed(request: request, record: nil, decoder: configuration.decoder)
         }
         prepared.attempt = 1
-        if prepared.followsUnrepeatable, !isUnderWay(request) { prepared.followsUnrepeatable = false }
+        if !prepared.redirectedFrom.isEmpty, !isUnderWay(request) { prepared.redirectedFrom = [] }
         prepared.markLimitsKept()
         return prepared
     }

@@ -1,5 +1,14 @@
 enum UnsafeRetryKey: RequestContextKey { static let defaultValue = false }
-private enum FollowsUnrepeatableKey: RequestContextKey { static let defaultValue = false }
+private enum RedirectedFromKey: RequestContextKey { static let defaultValue: RedirectedFrom = [] }
+
+/// What keeps a whole call from being made twice, of the requests that redirects led through.
+struct RedirectedFrom: OptionSet, Hashable {
+    let rawValue: UInt8
+    /// One that may not be sent again, or that was made of one that may.
+    static let unrepeatable = RedirectedFrom(rawValue: 1)
+    /// One whose body can be read only once, and has been.
+    static let spent = RedirectedFrom(rawValue: 2)
+}
 
 extension HTTPRequest {
     /// Whether it may be sent again after a failure although its method isn't idempotent; false by default.
@@ -13,12 +22,15 @@ extension HTTPRequest {
     package var isRepeatable: Bool { method.isIdempotent || headers.contains(.idempotencyKey) || allowsUnsafeRetry }
 
     /// Whether its whole call may be made twice: the requests that redirects led here from may be sent again as well.
-    fileprivate var isRepeatableFromTheStart: Bool { isRepeatable && !followsUnrepeatable }
+    fileprivate var isRepeatableFromTheStart: Bool { isRepeatable && redirectedFrom.isEmpty }
 
     /// Notes what a redirect led here from, such as the `POST` before the `GET` of a 303.
     mutating func follow(_ origin: HTTPRequest) {
+        var from = redirectedFrom.union(origin.redirectedFrom)
         // A closure may also make a POST of what a GET was redirected to.
-        if isRepeatable ? !origin.isRepeatableFromTheStart : origin.isRepeatable { followsUnrepeatable = true }
+        if isRepeatable != origin.isRepeatable { from.insert(.unrepeatable) }
+        if origin.body.isSpent { from.insert(.spent) }
+        if !from.isEmpty { redirectedFrom = from }
     }
 
     /// Whether it may be sent once more in place of a response that refuses it: not when its body has been used up, nor when it may not be
@@ -29,9 +41,12 @@ extension HTTPRequest {
     }
 
     /// Whether redirects led here from one that may not be sent again, or made one of a request that may.
-    var followsUnrepeatable: Bool {
-        get { carries(FollowsUnrepeatableKey.self) && context[FollowsUnrepeatableKey.self] }
-        set { context[FollowsUnrepeatableKey.self] = newValue }
+    var followsUnrepeatable: Bool { redirectedFrom.contains(.unrepeatable) }
+
+    /// What redirects led here from; nothing in a request that a call begins with.
+    var redirectedFrom: RedirectedFrom {
+        get { carries(RedirectedFromKey.self) ? context[RedirectedFromKey.self] : [] }
+        set { context[RedirectedFromKey.self] = newValue }
     }
 }
 

@@ -107,6 +107,15 @@ struct ResendRulesTests {
         #expect(stub.requests.count == 1)
     }
 
+    @Test("E10 nor is it where a redirect led on from it")
+    func redirectedOnceBody() async {
+        let stub = StubTransport(sequence: [.respond(303, headers: [.location: "https://h/b"]), .respond(503)])
+        let client = bench.client(stub, maxRetries: 3, validators: validators(.library))
+        let error = await httpError { try await client.send(HTTPRequest(.put, "/", body: .once(chunks("a", "b")))) }
+        #expect(error?.code == .bodyNotReplayable && error?.response?.status == 503)
+        #expect(stub.requests.map(\.method) == [.put, .get])
+    }
+
     @Test("E10 a body that can be read once and wasn't yet may be sent again")
     func unspentBody() async throws {
         let stub = StubTransport { request in
