@@ -62,6 +62,7 @@ package struct Redirects: HTTPInterceptor {
         response.body.close()
         position.record({ .redirect(status: response.status, target: target.redactedURL) }, about: request)
         target.follow(request)
+        target.moveCredentialsToHeader()
         return target
     }
 

@@ -169,10 +169,15 @@ struct RedirectTests {
         #expect(stub.requests.map { $0.headers["Authorization"] } == ["a", nil, nil])
     }
 
-    @Test("user and password of a location become the header that they stand for")
+    @Test("user and password of a location become the header that they stand for, before an interceptor sees them")
     func userInfoInLocation() async throws {
         let stub = redirecting(302, to: "https://user:pass@other/new")
-        _ = try await client(stub).send(HTTPRequest("https://h/", headers: ["Authorization": "a"]))
+        let steps = Steps()
+        let client = testClient(transport: stub) {
+            ClosureRequestInterceptor(stage: .exchange) { steps.note("\($0.urlText) \($0.headers[.authorization] ?? "")") }
+        }
+        _ = try await client.send(HTTPRequest("https://h/", headers: ["Authorization": "a"]))
+        #expect(steps.all == ["https://h/ a", "https://other/new Basic dXNlcjpwYXNz"])
         #expect(stub.requests.last?.urlText == "https://other/new")
         #expect(stub.requests.last?.headers.values(.authorization) == ["Basic dXNlcjpwYXNz"])
     }
