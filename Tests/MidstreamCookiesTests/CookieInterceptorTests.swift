@@ -79,6 +79,23 @@ struct CookieInterceptorTests {
         #expect(jar.cookies.map(\.value) == ["2"])
     }
 
+    @Test("the caller's own header doesn't come back where a redirect to another origin has dropped it, at the attempt either")
+    func challengedHop() async throws {
+        let stub = StubTransport { request in
+            guard request.urlText == "https://b.example/" else {
+                return HTTPResponse(status: .found, headers: [.location: "https://b.example/"], request: request)
+            }
+            let isAnswer = request.headers[.authorization] == "answer"
+            return HTTPResponse(status: isAnswer ? .ok : .unauthorized, request: request)
+        }
+        let client = testClient(transport: stub) {
+            CookieInterceptor().at(.attempt)
+            OwnChallenge()
+        }
+        #expect(try await client.send(HTTPRequest(url, headers: ["Cookie": "own=1"])).status == .ok)
+        #expect(sent(stub) == [["own=1"], [], []])
+    }
+
     @Test("any status may set one", arguments: [200, 204, 304, 401, 404, 500])
     func anyStatus(code: Int) async throws {
         let jar = CookieJar()
