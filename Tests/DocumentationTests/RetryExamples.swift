@@ -130,7 +130,7 @@ struct RetryExamples {
         var configuration = HTTPClient.Configuration()
         configuration.maxRetries = 3
         configuration.maximumRetryAfter = .seconds(10)  // the longest that is honoured; 60 s by default
-        configuration.sharesRetryAfter = true  // the other requests to that origin wait as well
+        configuration.sharesRetryAfter = true  // the other calls to that origin wait as well; redirects to it don't
         #expect(configuration.maximumRetryAfter == .seconds(10))
     }
 

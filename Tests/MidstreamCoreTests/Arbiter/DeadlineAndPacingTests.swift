@@ -132,7 +132,7 @@ struct PacingTests {
         }
     }
 
-    @Test("it is the origin that answered which is left alone, not the one that redirected there")
+    @Test("the origin that answered is left alone, not the one that redirected there; a redirect doesn't wait")
     func redirected() async throws {
         let stub = StubTransport { request in
             switch request.urlText {
@@ -144,6 +144,8 @@ struct PacingTests {
         let client = bench.client(stub) { $0.sharesRetryAfter = true }
         _ = await httpError { try await client.send(request) }
         #expect(try await client.send(HTTPRequest("https://h/fine")).status == .ok)
+        let (delays, result) = await bench.waits(0, of: client)
+        #expect(delays.isEmpty && result.httpError?.response?.status == 503)
         #expect(await bench.waits(1, of: client, HTTPRequest("https://b/fine")).delays == [.seconds(5)])
     }
 
