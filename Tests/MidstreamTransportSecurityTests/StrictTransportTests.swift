@@ -183,13 +183,27 @@ struct StrictTransportTests {
         #expect("\(explanation)".contains("https://b.example/"))
     }
 
-    @Test("A server that sends clients back to http runs into the limit")
+    @Test("A server that sends clients back to http, and was asked by it, runs into the limit")
     func circle() async throws {
         let stub = StubTransport(status: .found, headers: [.location: "http://a.example/"])
         let client = client(stub, StrictTransportStore([StrictTransportHost("a.example")]))
         let error = await #expect(throws: HTTPError.self) { _ = try await client.send(HTTPRequest("http://a.example/")) }
         #expect(error?.code == .tooManyRedirects)
         #expect(Set(sent(stub)) == ["https://a.example/"])
+    }
+
+    @Test("A redirect from https back to http is the response, and where it may be followed it is by https")
+    func downgrade() async throws {
+        let stub = StubTransport { request in
+            let isNew = request.urlText.hasSuffix("/new")
+            return HTTPResponse(status: isNew ? .ok : .found, headers: [.location: "http://a.example/new"], request: request)
+        }
+        let client = client(stub, StrictTransportStore([StrictTransportHost("a.example")]))
+        var request = HTTPRequest("https://a.example/")
+        #expect(try await client.send(request).status == .found)
+        request.redirects = .follow(allowsDowngrade: true)
+        #expect(try await client.send(request).status == .ok)
+        #expect(sent(stub) == ["https://a.example/", "https://a.example/", "https://a.example/new"])
     }
 
     @Test("Cookies and caches go by https")
