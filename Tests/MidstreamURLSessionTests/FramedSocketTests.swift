@@ -61,6 +61,19 @@ import WebSocketFrames
         #expect(system.pings == 1)
     }
 
+    @TaskLocal fileprivate static var call: Int?
+
+    @Test func `What is done for a socket is no part of the call that reads and writes it`() async throws {
+        let framed = FramedSocket(system)
+        let body = FramedBody(framed)
+        let reading = Self.$call.withValue(1) { Task { try await body.next() } }
+        try await Self.$call.withValue(1) { try await framed.write(FrameWriter.frame(.ping, [7], mask: 1)) }
+        #expect(try await reading.value == FrameWriter.frame(.pong, [7]))
+        await eventually { system.calls.count == 2 }
+        #expect(system.calls == [nil, nil])
+        body.close()
+    }
+
     @Test func `At most one message is taken from the system before it is read`() async throws {
         let body = FramedBody(FramedSocket(system))
         for number in 0..<5 { system.receive(.text("\(number)")) }
@@ -144,6 +157,7 @@ private final class ScriptedSocket: MessageSocket {
         var sent: [SocketMessage] = []
         var pings = 0
         var asked = 0
+        var calls: [Int?] = []
         var closed: CloseFrame?
         var closure: CloseFrame?
         var isOver = false
@@ -156,6 +170,8 @@ private final class ScriptedSocket: MessageSocket {
     var pings: Int { state.withLock { $0.pings } }
     /// How often a message was asked for.
     var asked: Int { state.withLock { $0.asked } }
+    /// In which call messages and pongs were asked for, each time.
+    var calls: [Int?] { state.withLock { $0.calls } }
     var closed: CloseFrame? { state.withLock { $0.closed } }
     var closure: CloseFrame? { state.withLock { $0.closure } }
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
@@ -184,7 +200,10 @@ private final class ScriptedSocket: MessageSocket {
     }
 
     func receive() async throws -> SocketMessage {
-        state.withLock { $0.asked += 1 }
+        state.withLock { state in
+            state.asked += 1
+            state.calls.append(FramedSocketTests.call)
+        }
         while true {
             let receiver = Suspension<Void>()
             let (message, isOver) = state.withLock { state -> (SocketMessage?, Bool) in
@@ -198,7 +217,12 @@ private final class ScriptedSocket: MessageSocket {
         }
     }
 
-    func ping() async throws { state.withLock { $0.pings += 1 } }
+    func ping() async throws {
+        state.withLock { state in
+            state.pings += 1
+            state.calls.append(FramedSocketTests.call)
+        }
+    }
 
     func close(_ frame: CloseFrame) {
         change { state in

@@ -69,7 +69,7 @@ final class FramedSocket: Sendable, ByteWriter {
     }
 
     private func ping(_ payload: [UInt8]) {
-        Task {
+        Task.detached { [self] in
             guard (try? await socket.ping()) != nil else { return }
             append(FrameWriter.frame(.pong, payload))
         }
@@ -113,7 +113,8 @@ final class FramedSocket: Sendable, ByteWriter {
             defer { state.isBegun = true }
             return !state.isBegun
         }
-        if isFirst { Task { await receive() } }
+        // With the task-local values of who reads it first it would hold a call that is over.
+        if isFirst { Task.detached { [self] in await receive() } }
     }
 
     /// One after the other, each when the last one was taken: what else comes waits in the system, and that has the sender wait.

@@ -125,7 +125,8 @@ extension Connection {
     func sendControl(_ opcode: Opcode, _ payload: [UInt8], then sent: Suspension<Void>? = nil) {
         let frame = Controls.Frame(bytes: frame(opcode, payload, isFinal: true), isPong: opcode == .pong, sent: sent)
         guard state.withLock({ $0.controls.append(frame) }) else { return }
-        CallersExecutor().start { [self] in
+        // Other senders' frames may follow in this task.
+        _ = CallersExecutor().startDetached { [self] in
             while await sendNextControl() {}
         }
     }

@@ -56,11 +56,14 @@ final class Connection: Sendable {
 
     /// Begins to ping, where the task runs that opens the socket, and to receive: where that runs if it prefers some place, else where bytes
     /// arrive, which saves a change of threads for each message. Inflating takes too long for that place.
+    ///
+    /// What a socket does by itself has none of the task-local values of who opens it: with them it would hold a call that does so, and count as
+    /// a part of it, long after that is over.
     func start() {
         let executor = CallersExecutor()
         let arrivals = deflate == nil ? channel.arrivals : nil
         var tasks = [receiving(on: executor.preferred == nil ? arrivals ?? executor : executor)]
-        if let interval = options.pingInterval { tasks.append(executor.start { await self.keepAlive(every: interval) }) }
+        if let interval = options.pingInterval { tasks.append(executor.startDetached { await self.keepAlive(every: interval) }) }
         let isOver = state.withLock { state in
             state.tasks = tasks
             return state.end != nil
@@ -68,14 +71,14 @@ final class Connection: Sendable {
         if isOver { for task in tasks { task.cancel() } }
     }
 
-    /// Begun here and not by `start`, whose closure would take more than the piece of memory that a task begins with.
+    /// Begun here and not by `startDetached`, whose closure would take more than the piece of memory that a task begins with.
     private func receiving(on executor: CallersExecutor) -> Task<Void, Never> {
         if #available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *),
             let preferred = executor.preferred as? any TaskExecutor
         {
-            return Task(executorPreference: preferred) { await self.receive() }
+            return Task.detached(executorPreference: preferred) { await self.receive() }
         }
-        return Task { await self.receive() }
+        return Task.detached { await self.receive() }
     }
 
     // MARK: Receiving

@@ -91,22 +91,45 @@ import WebSocketFrames
 
     /// Brings its bytes in one piece, and then nothing; takes all that is written.
     private final class Line: IncomingBody, ByteWriter {
+        /// In which call it was read and written, each time.
+        let calls = Locked<[Int?]>([])
         private let received: Locked<[[UInt8]]>
         private let isClosed = Gate()
 
         init(_ received: [UInt8]) { self.received = Locked([received]) }
 
         nonisolated(nonsending) func next() async throws -> [UInt8]? {
+            calls.withLock { $0.append(ConnectionTests.call) }
             if let bytes = received.withLock({ $0.popLast() }) { return bytes }
             await isClosed.wait()
             return nil
         }
 
-        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {}
+        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws { calls.withLock { $0.append(ConnectionTests.call) } }
         func close() { isClosed.open() }
         var isSpent: Bool { true }
         var trailers: HTTPHeaders? { nil }
         var metrics: TransportMetrics? { nil }
+    }
+
+    @TaskLocal private static var call: Int?
+
+    @Test func `What a socket does by itself is no part of the call that opens it`() async throws {
+        let clock = TestClock()
+        // A ping, which is answered.
+        let line = Line([0x89, 0])
+        let options = WebSocketOptions(pingInterval: .seconds(20))
+        let connection = Connection(BodyChannel(line, line), nil, options, on: Stopwatch(on: clock))
+        Self.$call.withValue(1) { connection.start() }
+        await eventually { line.calls.withLock { $0.count } == 3 }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(20))
+        await eventually { line.calls.withLock { $0.count } == 4 }
+        let ping = Self.$call.withValue(1) { Task { try await connection.ping() } }
+        await eventually { line.calls.withLock { $0.count } == 5 }
+        #expect(line.calls.withLock { $0 } == [nil, nil, nil, nil, nil])
+        connection.lose(nil)
+        await #expect(throws: HTTPError.self) { try await ping.value }
     }
 
     @Test func `Of what is inflated no more waits than there is room for`() async throws {
