@@ -163,7 +163,7 @@ package final class Arbiter: HTTPInterceptor {
     }
 
     /// How long the server asks to wait, as far as that is honoured.
-    private func asked(by response: HTTPResponse?) -> Duration? {
+    func asked(by response: HTTPResponse?) -> Duration? {
         response?.retryAfter(at: settings.now).map { min($0, settings.maximumRetryAfter) }
     }
 

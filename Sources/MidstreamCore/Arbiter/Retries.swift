@@ -99,9 +99,8 @@ struct Retries {
         _ strategy: RetryStrategy, atLeast asked: Duration?, for attempt: HTTPRequest, random: () -> Double
     ) -> Duration {
         let delay = strategy.delay(beforeRetry: made + 1, previous: previousDelay, of: attempt, random: random)
-        if case .custom = strategy.kind { return delay }
         if case .delay = strategy.kind { previousDelay = delay }
-        return max(delay, asked ?? .zero)
+        return strategy.delay(delay, atLeast: asked)
     }
 
     /// Whether a wait would end before the call's deadline, or the latest of those who share the call.

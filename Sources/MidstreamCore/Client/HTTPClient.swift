@@ -284,6 +284,9 @@ extension HTTPClient: CallOwner {
 
     package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
 
+    /// How long the server asks to wait by its last answer before a failure, as far as that is honoured; nil: it doesn't.
+    package func waitAsked(by error: HTTPError) -> Duration? { arbiter.asked(by: error.lastResponse) }
+
     package func takeRetry() -> Bool { arbiter.takeRetry() }
     package func count(resends: Int) { arbiter.count(resends: resends) }
 

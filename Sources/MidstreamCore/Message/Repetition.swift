@@ -101,6 +101,9 @@ extension HTTPError {
         return error
     }
 
+    /// The last answer before the failure, also where that tells of several attempts.
+    package var lastResponse: HTTPResponse? { response ?? (underlying as? HTTPError)?.response }
+
     /// Whether the failure needn't befall another connection as well, for what is connected until it is told to end. After a 500 the next
     /// one may lead to another server, and a proxy that fails is a part of the way.
     package var mayPassOnAnotherConnection: Bool {

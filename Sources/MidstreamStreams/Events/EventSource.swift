@@ -112,9 +112,8 @@ private struct EventSource: ElementSource {
                 let response = try await source.client.stream(request)
                 try accept(response)
             } catch let error as HTTPError where source.reconnects && mayPass(error) {
-                let response = error.lastResponse
-                response?.body.close()
-                try await wait(because: error, asked: response.flatMap(source.client.waitAsked))
+                error.lastResponse?.body.close()
+                try await wait(because: error, asked: source.client.waitAsked(by: error))
             }
         }
 
@@ -194,20 +193,10 @@ extension EventSource {
     }
 }
 
-extension HTTPClient {
-    fileprivate func waitAsked(by response: HTTPResponse) -> Duration? {
-        response.retryAfter(at: configuration.now).map { min($0, configuration.maximumRetryAfter) }
-    }
-}
-
 extension HTTPResponse {
     fileprivate var isEventStream: Bool {
         guard let type = headers[.contentType] else { return false }
         let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") }.trimmed
         return String(Substring(essence)).equalsIgnoringASCIICase("text/event-stream")
     }
-}
-
-extension HTTPError {
-    fileprivate var lastResponse: HTTPResponse? { response ?? (underlying as? HTTPError)?.response }
 }

@@ -133,7 +133,7 @@ extension ReconnectingWebSocket: AsyncSequence {
                     isOver = true
                     throw error
                 }
-                return .lost(error, again: nextDelay(feed))
+                return .lost(error, again: nextDelay(feed, after: error))
             }
         }
 
@@ -162,14 +162,15 @@ extension ReconnectingWebSocket: AsyncSequence {
         }
 
         /// Counts from the beginning again when the last socket stood for longer than was waited for it.
-        private mutating func nextDelay(_ feed: ReconnectingWebSocket) -> Duration {
+        private mutating func nextDelay(_ feed: ReconnectingWebSocket, after error: any Error) -> Duration {
             if let opened, opened.elapsed > delay ?? .zero { attempts = 0 }
             opened = nil
             attempts += 1
             let client = feed.task.client
-            let next = feed.strategy.delay(
+            let own = feed.strategy.delay(
                 beforeRetry: attempts, previous: attempts == 1 ? nil : delay, of: feed.task.request,
                 random: client.configuration.random)
+            let next = feed.strategy.delay(own, atLeast: (error as? HTTPError).flatMap(client.waitAsked))
             delay = next
             return next
         }
@@ -252,8 +253,9 @@ extension WebSocketTask {
     /// The same socket, opened again whenever it is lost.
     ///
     /// - Parameters:
-    ///   - strategy: How long is waited before each attempt; exponential from 1 s to 30 s with full jitter by default. It begins anew after a
-    ///     socket that stood for longer than was waited for it. Of a strategy that does something before a retry only the delay counts.
+    ///   - strategy: How long is waited before each attempt; exponential from 1 s to 30 s with full jitter by default, and after a 429 or 503 at
+    ///     least its `Retry-After`, as for any retry. It begins anew after a socket that stood for longer than was waited for it. Of a strategy
+    ///     that does something before a retry only the delay counts.
     ///   - resume: Gets the request of each attempt but the first, to be changed, such as by asking for what comes after the last message, which
     ///     it gets as well. What it throws ends the sequence unless it is a failure that another attempt may help.
     public func reconnecting(

@@ -70,6 +70,23 @@
             #expect([delayAfterRefusal, delayAfterBriefOne, delayAfterLongOne] == [.seconds(1), .seconds(2), .seconds(1)])
         }
 
+        @Test func `What the server asks for is waited for, up to the maximum, unless the strategy decides by itself`()
+            async throws
+        {
+            let strategies: [(RetryStrategy, String, Duration)] = [
+                (.delayed(.seconds(1)), "20", .seconds(20)), (.delayed(.seconds(30)), "20", .seconds(30)),
+                (.delayed(.seconds(1)), "9999", .seconds(60)), (.custom { _ in .seconds(1) }, "20", .seconds(1)),
+            ]
+            for (strategy, asked, expected) in strategies {
+                for status: HTTPStatus in [.tooManyRequests, .serviceUnavailable] {
+                    server.enqueue(.init(status: status, headers: [.retryAfter: asked]))
+                    var events = client().webSocket("feed").reconnecting(strategy).makeAsyncIterator()
+                    let waited = try await delay(&events)
+                    #expect(waited == expected)
+                }
+            }
+        }
+
         @Test func `What is thrown before an attempt ends the feed, unless it may pass`() async throws {
             struct NoMore: Error {}
             server.respond { _ in .init(status: .serviceUnavailable) }

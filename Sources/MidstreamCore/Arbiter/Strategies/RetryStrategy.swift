@@ -101,6 +101,14 @@ public struct RetryStrategy: Sendable {
         }
     }
 
+    /// The delay that is kept where a server asks for patience: at least what it asks for, unless the user decides alone.
+    ///
+    /// - Parameter asked: nil: nothing.
+    package func delay(_ own: Duration, atLeast asked: Duration?) -> Duration {
+        if case .custom = kind { return own }
+        return max(own, asked ?? .zero)
+    }
+
     /// Whether something else is done before the retry.
     var isAlternate: Bool {
         switch kind {
