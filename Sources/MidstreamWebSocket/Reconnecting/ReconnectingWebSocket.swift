@@ -194,8 +194,12 @@ extension ReconnectingWebSocket: AsyncSequence {
         return AsyncIterator(isFirst ? Reading(self) : nil)
     }
 
-    /// Releases the socket, outside of the lock, which closes it unless somebody else has it.
-    private func letGo() { _ = state.withLock { $0.socket.take() } }
+    /// Ends the socket, which somebody may still be sending over or hold; one that is being closed ends by itself.
+    private func letGo() {
+        let (socket, isClosed) = state.withLock { ($0.socket.take(), $0.isClosed) }
+        guard let connection = socket?.connection, !isClosed, connection.state.withLock({ $0.closing == nil }) else { return }
+        connection.lose(nil)
+    }
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }
 

@@ -167,6 +167,20 @@
             await left.wait()
         }
 
+        @Test func `A reader that leaves ends a send that waits for the server`() async throws {
+            let release = Gate()
+            server.enqueue(.webSocket { _ in await release.wait() })
+            let feed = client().webSocket("feed").reconnecting()
+            var events: ReconnectingWebSocket.AsyncIterator? = feed.makeAsyncIterator()
+            guard case .opened? = try await events?.next() else { return _ = Issue.record("not opened") }
+            let sending = Task { try await feed.send([UInt8](repeating: 0, count: 64 << 20)) }
+            await eventually { (feed.socket?.metrics.wireBytesSent ?? 0) > 0 }
+            events = nil
+            let failure = await #expect(throws: HTTPError.self) { try await sending.value }
+            #expect(failure?.code == .connectionLost)
+            release.open()
+        }
+
         @Test func `A code that can't be sent leaves the feed as it is`() async throws {
             server.enqueue(.webSocket { try await $0.echo() })
             let feed = client().webSocket("feed").reconnecting()
