@@ -24,7 +24,9 @@ extension Attempt {
         var position = next.position
         if position.due == .max { position.timeout = next.call?.due(in: .seconds(10)) ?? .max }
         let limited = position
-        return try await failure.withBody(of: response) {
+        var covered = response
+        next.position.limitBody(of: &covered)
+        return try await failure.withBody(of: covered) {
             next.position.reasonToEnd
         } read: { body in
             try await limited.withinTimeLeft(phase: .answered) { _ in try await body.buffered(upTo: HTTPError.keptBody) }

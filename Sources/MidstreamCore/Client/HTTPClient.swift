@@ -192,7 +192,7 @@ public final class HTTPClient: Sendable {
             var response = try await pipeline.run(prepared, at: position)
             // An interceptor may have answered by itself with a stream.
             if response.body.bytes == nil { try await position.deliver(&response) }
-            if delivery == .streamed { limit(&response, at: position) }
+            if delivery == .streamed { position.limitBody(of: &response) }
             response.record = recorder
             response.decoder = configuration.decoder
             return response
@@ -221,18 +221,6 @@ public final class HTTPClient: Sendable {
             position.limit(deadline: .nanoseconds(outer.deadline - clock.elapsedNanoseconds))
         }
         return position
-    }
-
-    /// Has the deadline cover the body, if that is wanted. An answer to the deadline, such as a fallback's file, isn't held to it any more.
-    @inline(never)
-    private func limit(_ response: inout HTTPResponse, at position: ChainPosition) {
-        let limits = response.request.limits
-        var position = position
-        position.limit(deadline: limits.deadline)
-        guard response.body.bytes == nil, limits.deadlineCoversBody ?? configuration.deadlineCoversBody,
-            position.deadline != .max, let call = position.call, !(response.isWhole && position.isOver(position.deadline))
-        else { return }
-        response.body = response.body.timed(until: .nanoseconds(position.deadline), of: call.stopwatch)
     }
 
     @inline(never)

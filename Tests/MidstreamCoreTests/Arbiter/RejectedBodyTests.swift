@@ -63,6 +63,28 @@ struct RejectedBodyTests {
         #expect(try await error?.response?.body.collect() == bytes)
     }
 
+    @Test func whatIsLeftOfALongerOneIsHeldToADeadlineThatCoversBodies() async throws {
+        let clock = TestClock()
+        let client = client(.notFound, clock: clock) {
+            let chunks = Locked([[UInt8](repeating: 7, count: 65_537)])
+            return .incoming(
+                next: {
+                    if let chunk = chunks.withLock({ $0.popLast() }) { return chunk }
+                    try await untilCancelled()
+                    return nil
+                }, close: {})
+        }
+        var request = HTTPRequest("/")
+        request.deadline = .seconds(60)
+        request.deadlineCoversBody = true
+        let error = await httpError { try await client.stream(request) }
+        let rest = try #require(error?.response?.body)
+        let reading = Task { try await rest.collect() }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
+        #expect(await reading.result.httpError?.code == .deadlineExceeded)
+    }
+
     @Test func oneOfTheLimitIsKept() async throws {
         let bytes = [UInt8](repeating: 7, count: HTTPError.keptBody)
         let client = client(.notFound) { .once(AsyncStream(chunks: [bytes])) }

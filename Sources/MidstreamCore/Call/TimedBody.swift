@@ -1,6 +1,29 @@
+internal import Interception
+
+extension Call {
+    /// Whether the deadline covers the body of a streamed response to a request.
+    func deadlineCoversBody(of request: HTTPRequest) -> Bool {
+        request.deadlineCoversBody ?? owner.limits.deadlineCoversBody ?? false
+    }
+}
+
+extension ChainPosition {
+    /// Has the deadline cover a body that is still arriving, if that is wanted. An answer to the deadline, such as a fallback's file, isn't
+    /// held to it any more.
+    @inline(never)
+    func limitBody(of response: inout HTTPResponse) {
+        var position = self
+        position.limit(deadline: response.request.deadline)
+        guard response.body.bytes == nil, position.deadline != .max, let call, call.deadlineCoversBody(of: response.request),
+            !(response.isWhole && position.isOver(position.deadline))
+        else { return }
+        response.body = response.body.timed(until: .nanoseconds(position.deadline), of: call.stopwatch)
+    }
+}
+
 extension HTTPBody {
     /// The body, which has to be read by this time on the call's stopwatch.
-    func timed(until deadline: Duration, of stopwatch: Stopwatch) -> HTTPBody {
+    fileprivate func timed(until deadline: Duration, of stopwatch: Stopwatch) -> HTTPBody {
         // The task that reads isn't the reader's, but one that keeps the time.
         let chunks = ChunkReader(self)
         let source = ClosureBody(
