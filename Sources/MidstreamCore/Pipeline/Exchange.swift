@@ -86,7 +86,7 @@ struct Exchange: Interceptor {
                 } else {
                     try await deliver(sent, terms.options, call)
                 }
-            exchange.end(&response)
+            exchange.end(&response, causeOf: Self.causes(ofBodyFor: request, at: position))
             if response.body.bytes == nil { call?.opened(response.body) }
             return response
         } catch {
@@ -131,6 +131,24 @@ struct Exchange: Interceptor {
         guard position.deadline == due, let error = error as? HTTPError, error.code == .timeout, position.isOver(due &- 1_000_000)
         else { return error }
         return position.overdue(phase: error.phase)
+    }
+
+    /// Gives the error that a body which is left arriving ends with. Who takes it into memory is cancelled when the time is over; a caller's own
+    /// reading has no limit but a deadline that covers it. Keeps nothing of the call, whose client such a body may outlive.
+    private static func causes(
+        ofBodyFor request: HTTPRequest, at position: ChainPosition
+    ) -> @Sendable (any Error) -> any Error {
+        guard let call = position.call else { return { $0 } }
+        var limits = position
+        limits.run = nil
+        if call.delivery == .streamed {
+            limits.timeout = .max
+            if !call.deadlineCoversBody(of: request) { limits.deadline = .max }
+        }
+        return { [limits, stopwatch = call.stopwatch] error in
+            guard error is CancellationError, stopwatch.elapsedNanoseconds >= limits.due else { return error }
+            return limits.overdue(phase: .answered)
+        }
     }
 
     /// Apart, since a task of its own needs much that others shouldn't have to keep while they wait.

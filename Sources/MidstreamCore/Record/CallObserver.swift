@@ -29,7 +29,8 @@ public protocol CallObserver: Sendable {
     /// The transport returned a response or threw. Of a streamed response the head has come, and ``endedBody(_:of:)`` follows.
     func endedExchange(_ exchange: ExchangeRecord)
 
-    /// A streamed body was read to its end, failed, was closed or released, which may be after the end of the call.
+    /// A streamed body was read to its end, failed, was closed or released, which may be after the end of the call. Where its time was over
+    /// it has failed with ``HTTPError/Code/timeout`` or ``HTTPError/Code/deadlineExceeded``.
     ///
     /// - Parameter exchange: The exchange with what is known now: its duration, metrics and kept body.
     func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord)

@@ -29,7 +29,9 @@ struct ExchangeObservation: Sendable {
     }
 
     /// The response has come. Of a body that is arriving the end is reported later.
-    func end(_ response: inout HTTPResponse) {
+    ///
+    /// - Parameter cause: Gives what stands behind an error that the reading of such a body ends with.
+    func end(_ response: inout HTTPResponse, causeOf cause: @autoclosure () -> @Sendable (any Error) -> any Error) {
         var outcome = outcome(response.metrics)
         outcome.status = response.status
         outcome.version = response.version
@@ -46,8 +48,14 @@ struct ExchangeObservation: Sendable {
         outcome.isBodyArriving = true
         guard call.ended(ExchangeRecord(beginning, outcome)) else { return }
         outcome.isBodyArriving = false
-        response.body = response.body.observed { [outcome] in
-            HTTPBody.Observer(onChunk: { body?.add($0) }, onEnd: { self.ended($0, body, after: outcome) })
+        response.body = response.body.observed { [outcome, cause = cause()] in
+            HTTPBody.Observer(
+                onChunk: { body?.add($0) },
+                onEnd: { end in
+                    var end = end
+                    if case .failed(let error) = end { end = .failed(cause(error)) }
+                    self.ended(end, body, after: outcome)
+                })
         }
     }
 

@@ -71,7 +71,7 @@ struct CallObservationTests {
             let exchange = observation.beginExchange(&request)
             #expect(exchange.beginning.id.number == 2)
             var response = HTTPResponse(status: .ok, body: .incoming(ArrivingBody(), length: 5), request: request)
-            exchange.end(&response)
+            exchange.end(&response) { $0 }
             response.body.close()
         }
         #expect(lines.all.withLock { $0 } == ["exchange", "ended"])
