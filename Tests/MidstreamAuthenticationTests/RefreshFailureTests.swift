@@ -35,6 +35,24 @@ import Testing
         #expect(authenticator.refreshes == 2)
     }
 
+    @Test("A streamed call's error has the body of the rejecting answer, or says that it was given up", arguments: [true, false])
+    func rejectedStream(isReplayable: Bool) async throws {
+        let authenticator = TestAuthenticator()
+        authenticator.fail(with: LoginFailed())
+        let stub = StubTransport { request in
+            _ = try await request.body.collect()
+            let rest = Locked([Array("expired".utf8)])
+            return HTTPResponse(
+                status: .unauthorized, body: .incoming(next: { rest.withLock { $0.popLast() } }, close: {}), request: request)
+        }
+        let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
+        let request = HTTPRequest(.put, "/", body: isReplayable ? .text("report") : .once(chunks("report")))
+        let error = await httpError { try await client.stream(request) }
+        #expect(error?.code == .authentication && stub.requests.count == 1)
+        #expect(error?.response?.body.bytes == (isReplayable ? nil : Array("expired".utf8)))
+        #expect(error?.message.contains("body couldn't be read") == isReplayable)
+    }
+
     @Test func aCallThatIsRejectedAfterARefreshHasFailedSharesTheFailure() async throws {
         let late = Gate()
         let authenticator = TestAuthenticator()

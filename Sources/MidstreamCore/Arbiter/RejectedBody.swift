@@ -8,9 +8,7 @@ extension Attempt {
     ///
     /// - Throws: `CancellationError`; ``HTTPError/Code/deadlineExceeded``.
     func withBody(_ error: any Error) async throws -> any Error {
-        // One that was refused for its credential has been closed on purpose.
-        guard let failure = error as? HTTPError, failure.code != .authentication, let response = failure.response,
-            response.body.bytes == nil,
+        guard let failure = error as? HTTPError, let response = failure.response, response.body.bytes == nil,
             response.request.id == request.id
         else { return error }
         if response.status.code == 101 {

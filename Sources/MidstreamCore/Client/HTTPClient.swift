@@ -97,7 +97,8 @@ public final class HTTPClient: Sendable {
     ///
     /// - Throws: As ``send(_:)->HTTPResponse`` does, up to the head. Of a rejected response up to ``HTTPError/keptBody`` of the body are read
     ///   first, within the attempt's time (10 s where that has no limit), so that ``HTTPError/response`` has it; a longer one is still
-    ///   arriving there, and the error says so. It also says so where the body was given up for a retry that the deadline then forbade.
+    ///   arriving there, and the error says so. It also says so where the body was given up for a retry that the deadline then forbade, or
+    ///   that no credential could be had for.
     public func stream(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await run(request, delivery: .streamed)
     }
