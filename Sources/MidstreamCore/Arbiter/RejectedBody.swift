@@ -1,10 +1,8 @@
-internal import Interception
+package import Interception
 
 extension Attempt {
     /// An error with the body of its response in memory, up to ``HTTPError/keptBody``, where the response would have been streamed: whoever
-    /// catches it wants to know what the server has to say.
-    ///
-    /// Takes no longer than the attempt may, or ten seconds where that has no limit: nobody waits for the end of an error that has none.
+    /// catches it wants to know what the server has to say. Takes no longer than the attempt may.
     ///
     /// - Throws: `CancellationError`; ``HTTPError/Code/deadlineExceeded``.
     func withBody(_ error: any Error) async throws -> any Error {
@@ -19,16 +17,7 @@ extension Attempt {
             refused.body = .empty
             return failure.withResponse(refused, shortfall: nil)
         }
-        var position = next.position
-        if position.due == .max { position.timeout = next.call?.due(in: .seconds(10)) ?? .max }
-        let limited = position
-        var covered = response
-        next.position.limitBody(of: &covered)
-        return try await failure.withBody(of: covered) {
-            next.position.reasonToEnd
-        } read: { body in
-            try await limited.withinTimeLeft(phase: .answered) { _ in try await body.buffered(upTo: HTTPError.keptBody) }
-        }
+        return try await next.position.withBody(of: response, in: failure)
     }
 
     /// The error of a streamed response that was given up for an attempt which perhaps isn't made after all: nobody can read its body any
@@ -41,6 +30,26 @@ extension Attempt {
         givenUp.metrics = response.metrics
         givenUp.body = .empty
         return failure.withResponse(givenUp, shortfall: "The response's body was given up for another attempt.")
+    }
+}
+
+extension ChainPosition {
+    /// An error with the body of its response in memory, up to ``HTTPError/keptBody``.
+    ///
+    /// Takes no longer than the time that is left, or ten seconds where that has no limit: nobody waits for the end of an error that has none.
+    ///
+    /// - Throws: `CancellationError`; ``HTTPError/Code/deadlineExceeded``.
+    package func withBody(of response: HTTPResponse, in failure: HTTPError) async throws -> HTTPError {
+        var position = self
+        if due == .max { position.timeout = call?.due(in: .seconds(10)) ?? .max }
+        let limited = position
+        var covered = response
+        limitBody(of: &covered)
+        return try await failure.withBody(of: covered) {
+            reasonToEnd
+        } read: { body in
+            try await limited.withinTimeLeft(phase: .answered) { _ in try await body.buffered(upTo: HTTPError.keptBody) }
+        }
     }
 }
 

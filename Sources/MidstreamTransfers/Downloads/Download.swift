@@ -141,18 +141,16 @@ final class Download: Sendable {
         let told = RepresentationDigests()
         var response = try await source.ask(
             gap, of: total, validator, isPlain: source.isResumable && !takesEncodings, telling: told)
+        // Another success, such as 202 or 204, is no representation of the resource (RFC 9110 §15.3).
+        guard [.ok, .partialContent].contains(response.status) || response.status == .rangeNotSatisfiable && gap != nil else {
+            throw try await source.refusal(of: response)
+        }
         do {
             if source.isWhole, isEncoded(response), !takesEncodings {
                 try startAgain(takingEncodings: true)
                 response.body.close()
                 source.record(.transferRestart(reason: "the answer is encoded, though no encoding was asked for"))
                 return nil
-            }
-            // Another success, such as 202 or 204, is no representation of the resource (RFC 9110 §15.3).
-            guard [.ok, .partialContent].contains(response.status) || response.status == .rangeNotSatisfiable && gap != nil else {
-                throw HTTPError(
-                    .unacceptableStatus, "The server answered \(response.status), which is nothing to be kept.",
-                    request: response.request, response: response)
             }
             let question = RangeAnswer.Question(start: gap?.lowerBound, total: total, validator: validator)
             let answer = source.isWhole ? RangeAnswer(response, to: question) : .whole

@@ -52,6 +52,16 @@ struct DownloadSource: Sendable {
         }
     }
 
+    /// The error for an answer that is nothing to be kept, with its body, which is waited for as long as for an attempt's.
+    func refusal(of response: HTTPResponse) async throws -> HTTPError {
+        let error = HTTPError(
+            .unacceptableStatus, "The server answered \(response.status), which is nothing to be kept.",
+            request: response.request, response: response)
+        var position = next.position
+        if let call = next.call { position.timeout = call.due(in: request.timeout ?? call.owner.limits.timeout) }
+        return try await position.withBody(of: response, in: error)
+    }
+
     /// Leaves an event in the call's trace.
     func record(_ event: @autoclosure () -> CallEvent) { next.position.record(event, about: request) }
 

@@ -27,7 +27,8 @@ extension HTTPClient {
     ///   `Content-Range`, with the length of all.
     /// - Throws: ``HTTPError/Code/fileUnwritable``: before anything is sent when there is something else than a regular file or its folder
     ///   can't be written to; when there is no room for what the server announces; when an interceptor further out, such as a fallback,
-    ///   answers in place of the download. ``HTTPError/Code/unacceptableStatus`` for any other answer than 200 and 206.
+    ///   answers in place of the download. ``HTTPError/Code/unacceptableStatus`` for any other answer than 200 and 206, with its body as
+    ///   ``stream(_:)`` gives that of a rejected one.
     ///   ``HTTPError/Code/fileInUse`` when another
     ///   download writes to the file. ``HTTPError/Code/digestMismatch``, ``HTTPError/Code/protocolViolation`` for
     ///   answers that contradict themselves, and what ``stream(_:)`` and reading the body throw. The target is then as it was.

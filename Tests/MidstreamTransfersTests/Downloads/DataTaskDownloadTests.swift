@@ -54,6 +54,17 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
+    @Test func aSuccessThatIsNoFileIsAnErrorWithTheBodyOfTheAnswer() async throws {
+        let folder = try Folder()
+        let early = client(StubTransport { HTTPResponse(status: 202, body: .once(HTTPBody.text("preparing")), request: $0) })
+        let error = await httpError { try await early.get("a").download(to: folder.target) }
+        #expect(error?.code == .unacceptableStatus && error?.response?.body.text == "preparing")
+        let long = await httpError { try await streaming(finished(), status: 202).get("a").download(to: folder.target) }
+        #expect(long?.message.contains("still to be read") == true)
+        #expect(try await long?.response?.body.collect() == chunks.flatMap { $0 })
+        #expect(folder.names.isEmpty)
+    }
+
     @Test func aCancelledTransferLeavesNothing() async throws {
         let folder = try Folder()
         let (chunks, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
