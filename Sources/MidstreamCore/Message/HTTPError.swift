@@ -98,8 +98,8 @@ public struct HTTPError: Error, Sendable {
         set { fields[0].request = newValue }
     }
 
-    /// The response, when there was one: for ``Code/unacceptableStatus`` with its body, which of a streamed response is collected up to
-    /// ``keptBody``.
+    /// The response, when there was one: for ``Code/unacceptableStatus`` with its body, which of a streamed response that validators reject
+    /// is collected up to ``keptBody``.
     public package(set) var response: HTTPResponse? {
         get { fields[0].response }
         set { fields[0].response = newValue }

@@ -7,7 +7,8 @@ extension RequestTask {
     /// let maybe = client.get("users/42").acceptOnlyStatusCode([200, 404])
     /// ```
     ///
-    /// For any other status the task throws ``HTTPError/Code/unacceptableStatus`` with the response.
+    /// For any other status the task throws ``HTTPError/Code/unacceptableStatus`` with the response, whose body is still to be read where it is
+    /// streamed and the validators have let it through.
     public func acceptOnlyStatusCode<Payload>(
         _ statuses: HTTPStatusSet
     ) -> AnyRequestTask<TaskResult<Payload>> where Element == TaskResult<Payload> {
