@@ -80,7 +80,7 @@ extension HTTPBody {
             // The reading takes the watch along, which ends with it, or with the body if it is never read.
             let seat = Locked<BodyWatch?>(BodyWatch(observer()))
             let chunks = OnceChunks(of: self, length: length) {
-                seat.withLock { $0.take() }?.iterator(over: self) ?? .failing(.alreadyRead())
+                seat.withLock { $0.take() }?.iterator(over: self) ?? .failing(.alreadyRead(phase: .notSent))
             }
             return HTTPBody(.once(chunks), contentType: contentType)
         case .incoming(let chunks):

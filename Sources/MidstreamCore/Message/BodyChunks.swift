@@ -144,7 +144,7 @@ final class OnceChunks: Sendable {
 
     var isClaimed: Bool { make.withLock { $0 == nil } || original?.isSpent == true }
 
-    func claim() -> ChunkIterator { make.withLock { $0.take() }?() ?? .failing(.alreadyRead()) }
+    func claim() -> ChunkIterator { make.withLock { $0.take() }?() ?? .failing(.alreadyRead(phase: .notSent)) }
 
     /// Releases unread chunks, and closes the body that they are read from.
     func close() {
@@ -161,7 +161,7 @@ final class OnceChunks: Sendable {
 ///
 /// Written by transports, read by ``HTTPBody``. All members may be called from any thread.
 package protocol IncomingBody: AnyObject, Sendable {
-    /// The next chunk, or nil at the end, and ``HTTPError/alreadyRead()`` behind it: a whole that was read isn't empty. Reacts to the
+    /// The next chunk, or nil at the end, and ``HTTPError/alreadyRead(phase:)`` behind it: a whole that was read isn't empty. Reacts to the
     /// cancellation of the task that waits by throwing `CancellationError` and giving up the transfer. Called in the isolation of the task
     /// that reads.
     nonisolated(nonsending) func next() async throws -> [UInt8]?

@@ -141,7 +141,7 @@ public struct HTTPError: Error, Sendable {
     /// nothing of the one that the body is sent in, of which a part may have left.
     package var ofRequestBody: HTTPError {
         var error = refusedHere
-        if phase == .notSent { error.phase = .maybeProcessed }
+        error.phase = .maybeProcessed
         return error
     }
 
@@ -302,8 +302,9 @@ extension HTTPError {
         HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered)
     }
 
-    package static func alreadyRead() -> HTTPError {
-        HTTPError(.bodyNotReplayable, "The body can be read only once, and it has been read.", phase: .notSent)
+    /// - Parameter phase: That of a response's body by default. One that is to be sent hasn't been yet.
+    package static func alreadyRead(phase: Phase = .answered) -> HTTPError {
+        HTTPError(.bodyNotReplayable, "The body can be read only once, and it has been read.", phase: phase)
     }
 }
 
