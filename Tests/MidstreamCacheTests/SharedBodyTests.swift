@@ -61,6 +61,18 @@ struct SharedBodyTests {
         #expect(await httpError { try await arriving.collect() }?.code == .bodyNotReplayable)
     }
 
+    @Test("of two who read one share at once the second gets an error, and the first one what comes")
+    func twoReadersOfAShare() async throws {
+        let source = SlowBody([[1]])
+        let shared = SharedBody(source, length: nil, keptBytes: 100) {}
+        let body = try #require(shared.join())
+        let first = Task { try await body.collect() }
+        await source.gate.reached()
+        #expect(await httpError { for try await _ in body {} }?.code == .bodyNotReplayable)
+        source.gate.open()
+        #expect(try await first.value == [1])
+    }
+
     @Test("stored bytes and those that arrive behind them are read once, and then aren't none")
     func joinedAgain() async throws {
         let joined = HTTPBody.joined(.bytes([1]), .bytes([2]), length: 2, arriving: 1)

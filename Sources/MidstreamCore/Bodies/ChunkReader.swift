@@ -9,9 +9,7 @@ package final class ChunkReader: Sendable {
 
     /// The next chunk; nil at the end.
     package func next() async throws -> [UInt8]? {
-        guard var current = iterator.withLock({ $0.take() }) else {
-            throw HTTPError(.bodyNotReplayable, "The body is being read by another task.", phase: .answered)
-        }
+        guard var current = iterator.withLock({ $0.take() }) else { throw HTTPError.beingRead() }
         defer { iterator.withLock { $0 = current } }
         return try await current.next()
     }

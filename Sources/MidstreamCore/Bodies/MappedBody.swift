@@ -91,7 +91,7 @@ private final class TransformedIncoming: IncomingBody {
     }
 
     func next() async throws -> [UInt8]? {
-        guard var taken = reading.withLock({ $0.take() }) else { throw HTTPError.alreadyRead() }
+        guard var taken = reading.withLock({ $0.take() }) else { throw HTTPError.beingRead() }
         defer { reading.withLock { $0 = taken } }
         do {
             return try await taken.next {

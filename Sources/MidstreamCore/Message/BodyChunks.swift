@@ -5,11 +5,11 @@ extension HTTPBody: AsyncSequence {
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var chunks: ChunkIterator
         /// Read without leaving the caller's actor.
-        private let arriving: (any IncomingBody)?
+        private let arriving: IncomingChunks?
         /// The end has been read: asking a source again would be a second reading.
         private var isOver = false
 
-        init(_ chunks: ChunkIterator, arriving: (any IncomingBody)? = nil) {
+        init(_ chunks: ChunkIterator, arriving: IncomingChunks? = nil) {
             self.chunks = chunks
             self.arriving = arriving
         }
@@ -17,7 +17,8 @@ extension HTTPBody: AsyncSequence {
         /// The next chunk, or nil at the end, as often as it is asked for.
         ///
         /// - Throws: What the source throws: for a response body an ``HTTPError`` of the transport or `CancellationError`,
-        ///   ``HTTPError/Code/bodyNotReplayable`` when the body could be read once and was.
+        ///   ``HTTPError/Code/bodyNotReplayable`` when the body could be read once and was, or another task waits for a chunk of one that
+        ///   is arriving.
         public mutating func next() async throws -> [UInt8]? {
             while !isOver {
                 let chunk = try await chunks.next()
@@ -52,7 +53,7 @@ extension HTTPBody: AsyncSequence {
         case .file(let path): AsyncIterator(FileChunks.iterator(forFileAt: path))
         case .stream(let chunks): AsyncIterator(chunks.make())
         case .once(let chunks): AsyncIterator(chunks.claim())
-        case .incoming(let chunks): AsyncIterator(ChunkIterator { try await chunks.source.next() }, arriving: chunks.source)
+        case .incoming(let chunks): AsyncIterator(ChunkIterator { try await chunks.next() }, arriving: chunks)
         }
     }
 }
@@ -108,15 +109,36 @@ final class FreshChunks: Sendable {
     var length: Int64? { measure() }
 }
 
-/// Chunks that are arriving.
-final class IncomingChunks: Sendable {
-    let source: any IncomingBody
-    let length: Int64?
+/// Chunks that are arriving, for one reader at a time.
+struct IncomingChunks: Sendable {
+    private struct State {
+        let source: any IncomingBody
+        let length: Int64?
+        /// Whether somebody waits for a chunk.
+        var isBeingRead = false
+    }
+
+    /// All in one, since a lock of its own would be another allocation for each streamed response.
+    private let state: Locked<State>
 
     /// - Parameter length: A negative one is what Foundation has for a length that isn't known.
     init(source: any IncomingBody, length: Int64?) {
-        self.source = source
-        self.length = length.flatMap { $0 < 0 ? nil : $0 }
+        state = Locked(State(source: source, length: length.flatMap { $0 < 0 ? nil : $0 }))
+    }
+
+    var source: any IncomingBody { state.withLock { $0.source } }
+    var length: Int64? { state.withLock { $0.length } }
+
+    /// The next chunk. Who comes while another waits is sent away before the source, which knows one reader: those who watch the body would take
+    /// the error that the second one got there for the end of the reading.
+    nonisolated(nonsending) func next() async throws -> [UInt8]? {
+        let source = try state.withLock { state in
+            if state.isBeingRead { throw HTTPError.beingRead() }
+            state.isBeingRead = true
+            return state.source
+        }
+        defer { state.withLock { $0.isBeingRead = false } }
+        return try await source.next()
     }
 }
 

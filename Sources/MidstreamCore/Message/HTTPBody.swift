@@ -157,8 +157,9 @@ public struct HTTPBody: Sendable {
     /// Reads the whole body into memory.
     ///
     /// - Parameter limit: The number of bytes past which it gives up; 64 MiB by default.
-    /// - Throws: ``HTTPError/Code/bodyTooLarge`` past the limit, ``HTTPError/Code/bodyNotReplayable`` when it was read before,
-    ///   `CancellationError`, and what the source throws. In each case a body that is still arriving is closed.
+    /// - Throws: ``HTTPError/Code/bodyTooLarge`` past the limit, ``HTTPError/Code/bodyNotReplayable`` when it was read before
+    ///   or another task waits for a chunk of it, `CancellationError`, and what the source throws. In each case a body that is still
+    ///   arriving is closed.
     public func collect(upTo limit: Int = defaultCollectLimit) async throws -> [UInt8] {
         if let bytes {
             guard bytes.count <= limit else { throw HTTPError.tooLarge(limit: limit) }
@@ -269,7 +270,7 @@ struct BodyIdentity: Hashable {
         case .file(let path): (kind, mark, length) = (2, path.hashValue, 0)
         case .stream(let chunks): (kind, mark, length) = (3, ObjectIdentifier(chunks).hashValue, 0)
         case .once(let chunks): (kind, mark, length) = (4, ObjectIdentifier(chunks).hashValue, 0)
-        case .incoming(let chunks): (kind, mark, length) = (5, ObjectIdentifier(chunks).hashValue, 0)
+        case .incoming(let chunks): (kind, mark, length) = (5, ObjectIdentifier(chunks.source).hashValue, 0)
         }
     }
 }

@@ -306,6 +306,10 @@ extension HTTPError {
     package static func alreadyRead(phase: Phase = .answered) -> HTTPError {
         HTTPError(.bodyNotReplayable, "The body can be read only once, and it has been read.", phase: phase)
     }
+
+    package static func beingRead() -> HTTPError {
+        HTTPError(.bodyNotReplayable, "The body is being read by another task.", phase: .answered)
+    }
 }
 
 extension HTTPError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError, CustomReflectable {

@@ -115,7 +115,7 @@
         package func next() -> Next {
             state.withLock { state in
                 if let (chunk, resumes) = state.next() { return .chunk(chunk, resumes: resumes) }
-                guard state.reader == nil else { return .chunk(.failure(HTTPError.alreadyRead()), resumes: false) }
+                guard state.reader == nil else { return .chunk(.failure(HTTPError.beingRead()), resumes: false) }
                 let reader = Suspension<Chunk>()
                 state.reader = reader
                 return .wait(reader)

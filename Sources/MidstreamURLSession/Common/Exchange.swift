@@ -178,9 +178,7 @@ extension Exchange {
                 try end.get()
                 return .end
             }
-            guard state.reader == nil else {
-                throw HTTPError(.bodyNotReplayable, "The body is being read by another task.", phase: .answered)
-            }
+            guard state.reader == nil else { throw HTTPError.beingRead() }
             let reader = Suspension<Void>()
             state.reader = reader
             return .wait(reader)

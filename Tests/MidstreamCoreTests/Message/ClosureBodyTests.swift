@@ -63,6 +63,36 @@ struct ClosureBodyTests {
         #expect(error?.code == .bodyNotReplayable && error?.phase == .answered)
     }
 
+    @Test("who comes while another waits gets an error, of which neither the source nor whoever watches learns")
+    func twoReaders() async throws {
+        let (gate, asked, ends) = (Gate(), Locked(0), Locked<[HTTPBody.End]>([]))
+        let source = HTTPBody.incoming(
+            next: {
+                let count = asked.withLock { count in
+                    count += 1
+                    return count
+                }
+                if count == 1 { await gate.wait() }
+                return count == 1 ? [1] : nil
+            }, close: {})
+        let body = source.observed { _ in
+        } onEnd: { end in
+            ends.withLock { $0.append(end) }
+        }
+        let first = Task { try await body.collect() }
+        await gate.reached()
+        var second = body.makeAsyncIterator()
+        let errors = [await httpError { try await second.next() }, await httpError { for try await _ in body {} }]
+        for error in errors { #expect(error?.code == .bodyNotReplayable && error?.phase == .answered) }
+        gate.open()
+        #expect(try await first.value == [1])
+        guard case .complete? = ends.withLock({ $0.first }) else {
+            Issue.record("The second reader's error is told as the end.")
+            return
+        }
+        #expect(asked.withLock { $0 } == 2 && ends.withLock { $0.count } == 1)
+    }
+
     @Test("the iterator that has come to the end stays there")
     func end() async throws {
         let body = body()
