@@ -1,5 +1,6 @@
 import Foundation
 import Interception
+import Midstream
 import MidstreamCacheStore
 import MidstreamCore
 import MidstreamTesting
@@ -453,10 +454,10 @@ struct ConcurrencyTests {
         init(_ body: ArrivingBody) { self.body = body }
     }
 
-    @Test("a body that has come with its head is stored before it is read", arguments: [false, true])
-    func arrived(inTwoStores: Bool) async throws {
+    @Test("a body that has come with its head is stored before it is read", arguments: [false, true], [false, true])
+    func arrived(inTwoStores: Bool, isLimited: Bool) async throws {
         let store: any CacheStore = inTwoStores ? TieredStore(MemoryCacheStore(), MemoryCacheStore()) : MemoryCacheStore()
-        let bench = CacheBench(store: store) { request in
+        let bench = CacheBench(store: store, isLimited ? [ConcurrencyLimit()] : []) { request in
             HTTPResponse(
                 status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(ArrivedBody([1, 2, 3])), request: request)
         }

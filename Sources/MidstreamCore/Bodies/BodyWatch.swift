@@ -67,7 +67,7 @@ final class BodyWatch: Sendable {
 
     func report(_ end: HTTPBody.End) { observer.onEnd(end) }
 
-    private func report(_ chunk: [UInt8]) {
+    func report(_ chunk: [UInt8]) {
         let isOpen = state.withLock { state in
             if !state.isOver { state.activeChunks += 1 }
             return !state.isOver
@@ -84,7 +84,7 @@ final class BodyWatch: Sendable {
 }
 
 /// An arriving body, watched. Its release releases the watch and the source.
-final class ObservedIncoming: IncomingBody {
+final class ObservedIncoming: ReadyBody {
     private let source: any IncomingBody
     private let watch: BodyWatch
 
@@ -101,6 +101,13 @@ final class ObservedIncoming: IncomingBody {
         }
     }
 
+    func takeAll() -> [UInt8]? {
+        guard let bytes = (source as? any ReadyBody)?.takeAll() else { return nil }
+        if !bytes.isEmpty { watch.report(bytes) }
+        watch.end(.complete(trailers: source.trailers, metrics: source.metrics))
+        return bytes
+    }
+
     func close() {
         // Before the source, whose waiting reader is about to fail.
         let end = watch.claim(.closed)
@@ -108,6 +115,7 @@ final class ObservedIncoming: IncomingBody {
         if let end { watch.report(end) }
     }
 
+    var hasArrived: Bool { (source as? any ReadyBody)?.hasArrived == true }
     var isSpent: Bool { source.isSpent }
     var trailers: HTTPHeaders? { source.trailers }
     var metrics: TransportMetrics? { source.metrics }

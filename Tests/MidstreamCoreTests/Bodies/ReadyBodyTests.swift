@@ -1,3 +1,4 @@
+import Interception
 import MidstreamCore
 import TestSupport
 import Testing
@@ -16,6 +17,25 @@ struct ReadyBodyTests {
         #expect(response.body.bytes == bytes && response.trailers == ["X-Trailer": "end"] && response.metrics != nil)
     }
 
+    @Test("Whoever observes what is taken is told of it as of what is read", arguments: [[1, 2, 3], []] as [[UInt8]])
+    func observed(bytes: [UInt8]) {
+        let (told, ends) = (Locked<[[UInt8]]>([]), Locked<[HTTPBody.End]>([]))
+        let body = HTTPBody.incoming(ArrivedBody(bytes)).observed { chunk in
+            told.withLock { $0.append(chunk) }
+        } onEnd: { end in
+            ends.withLock { $0.append(end) }
+        }
+        var response = response(body)
+        #expect(response.hasArrived && response.takeWhole() == bytes)
+        #expect(response.body.bytes == bytes && response.trailers == ["X-Trailer": "end"] && response.metrics != nil)
+        #expect(told.withLock { $0 } == (bytes.isEmpty ? [] : [bytes]))
+        guard case .complete(let trailers, let metrics)? = ends.withLock({ $0.first }) else {
+            Issue.record("The end isn't told.")
+            return
+        }
+        #expect(trailers == ["X-Trailer": "end"] && metrics != nil && ends.withLock { $0.count } == 1)
+    }
+
     @Test("What is in memory stays there")
     func inMemory() {
         var response = response("abc")
@@ -28,6 +48,14 @@ struct ReadyBodyTests {
         var late = response(.incoming(ArrivedBody([1, 2, 3], isLate: true)))
         #expect(!late.hasArrived && late.takeWhole() == nil)
         #expect(try await late.body.collect() == [1, 2, 3])
+        let isTold = Locked(false)
+        let observed = HTTPBody.incoming(ArrivedBody([1, 2, 3], isLate: true)).observed { _ in
+        } onEnd: { _ in
+            isTold.withLock { $0 = true }
+        }
+        var watched = response(observed)
+        #expect(!watched.hasArrived && watched.takeWhole() == nil && !isTold.withLock { $0 })
+        #expect(try await watched.body.collect() == [1, 2, 3])
         var unknowing = response(.incoming(ArrivingBody([[1, 2, 3]])))
         #expect(!unknowing.hasArrived && unknowing.takeWhole() == nil && unknowing.body.bytes == nil)
     }
