@@ -37,6 +37,17 @@
             #expect(error?.code == .bodyTooLarge)
         }
 
+        @Test(arguments: Bomb.all) func `One that is watched on its way into memory is refused as well`(_ bomb: Bomb)
+            async throws
+        {
+            let server = try bomb.server()
+            let client = testClient(transport: transport(150))
+            var watched = HTTPRequest(.get, server.url + "/bomb")
+            watched.isWatchedArriving = true
+            let error = await httpError { [watched] in try await client.send(watched) }
+            #expect(error?.code == .bodyTooLarge && error?.message.contains("150 times") == true, "\(error as Any)")
+        }
+
         @Test(arguments: Bomb.all) func `What isn't read isn't decoded, and what is comes in small pieces`(_ bomb: Bomb)
             async throws
         {

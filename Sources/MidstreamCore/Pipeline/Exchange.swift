@@ -106,8 +106,10 @@ struct Exchange: Interceptor {
     /// Apart, as is whatever else is done while nobody waits: what it needs would be kept by all who do.
     @inline(never)
     private func terms(for request: HTTPRequest, _ call: Call?, _ position: ChainPosition) throws -> Terms {
-        let delivery = request.isWatchedArriving ? .streamed : call?.delivery ?? .streamed
+        let wanted = call?.delivery ?? .streamed
+        let delivery = request.isWatchedArriving ? .streamed : wanted
         var terms = Terms(options: ExchangeOptions(delivery: delivery, isChecked: true))
+        terms.options.isCollected = delivery != wanted
         if let remark, request.urlText.hasSecureScheme { position.note({ remark }, about: request) }
         // A body that is still arriving may outlive the client, and doesn't keep it.
         if delivery != .streamed { terms.options.budget = call?.owner }

@@ -2,6 +2,9 @@
 package struct ExchangeOptions: Sendable {
     /// How the response's body is to be delivered.
     package var delivery: BodyDelivery
+    /// Whether a body that is delivered as it arrives is watched on its way into memory, and not left to a reader who decides how much of it is
+    /// taken.
+    package var isCollected = false
     /// How long the exchange may take, for a transport that keeps time itself (``ExchangeTransport/keepsTime``); nil: no limit.
     package var timeLimit: Duration?
     /// Whether ``HTTPRequest/checkSendable()`` has been called.

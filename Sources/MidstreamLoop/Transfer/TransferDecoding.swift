@@ -63,8 +63,8 @@
 
         private func existingDecoder() throws(DecodingFault) -> BodyDecoding {
             if let decoder { return decoder }
-            // A stream holds no more than its reader takes.
-            let ratio = stream == nil ? loop.limits.decodedRatio : nil
+            // A stream holds no more than its reader takes, which is all of it where that is the client.
+            let ratio = stream == nil || options.isCollected ? loop.limits.decodedRatio : nil
             let made = try BodyDecoding(codings, ratio: ratio, length: expectedLength)
             decoder = made
             return made
