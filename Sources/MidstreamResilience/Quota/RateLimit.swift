@@ -14,7 +14,8 @@ public import MidstreamCore
 ///
 /// Responses adjust it, also for requests that wait already: by the number of requests left (`RateLimit` and `RateLimit-Policy`,
 /// draft-ietf-httpapi-ratelimit-headers-11), and by a 429 with `Retry-After` (RFC 9110 §10.2.3), which takes precedence. Fields that can't
-/// be read are ignored, and noted in the trace.
+/// be read are ignored, and noted in the trace. Of an answer that a cache on the way has kept, which has an `Age`, nothing counts but what is
+/// left of its `Retry-After`.
 ///
 /// Where a server has a quota for each user or the like, its fields name the partition that the request was counted in (`pk`). Limits of a
 /// partition hold for requests with the same credentials: secret fields (``HTTPHeaders/isSensitive(_:)``), cookies only where there are no
@@ -216,6 +217,7 @@ public final class RateLimit: HTTPInterceptor {
         else { return }
         let owner = next.call?.owner
         let fields = RateLimitFields(response.headers, dialect, now: Int(owner?.now().timeIntervalSince1970.rounded() ?? 0))
+        guard isThrottled || !fields.isEmpty else { return }
         let retryAfter = isThrottled ? owner.flatMap { response.retryAfter(at: $0.now) } : nil
         let now = table.time.now(next)
         func learn(_ said: RateLimitFields.Limit, of queue: QuotaQueue, isThrottled: Bool, isPartition: Bool) {

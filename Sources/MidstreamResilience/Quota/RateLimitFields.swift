@@ -46,11 +46,16 @@ struct RateLimitFields: Sendable {
         return partitions.map { Optional($0.key) } + (partitions.isEmpty || general != Limit() ? [nil] : [])
     }
 
+    /// Whether nothing is said, not even what can't be read.
+    var isEmpty: Bool { general == Limit() && partitions.isEmpty && malformed == nil }
+
     private static let mostPartitions = 8
     private static let longestKey = 1_024
 
     /// - Parameter dialect: Which other fields to read.
     init(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect?, now: @autoclosure () -> Int) {
+        // What a cache on the way has kept tells of another time, and maybe of another client: the draft has it ignored.
+        guard headers.members(of: .age).first.flatMap({ Int64(digits: $0) }) ?? 0 == 0 else { return }
         readLimit(headers)
         readPolicy(headers)
         if general.left == nil, partitions.isEmpty, let dialect { readOlder(headers, dialect, now()) }
@@ -110,9 +115,8 @@ struct RateLimitFields: Sendable {
         general.left = number
         guard let reset = headers[dialect.reset] else { return }
         guard let number = Self.number(reset) else { return malformed = "\(dialect.reset)" }
-        // A time of day is one of the server's clock, as the date of a `Retry-After` is. A cache on the way may have kept the answer.
-        let age = min(headers[.age].flatMap(Self.number) ?? 0, most)
-        let serverTime = headers[.date].flatMap { HTTPDate.parse($0) }.map { Int($0.timeIntervalSince1970) + age }
+        // A time of day is one of the server's clock, as the date of a `Retry-After` is.
+        let serverTime = headers[.date].flatMap { HTTPDate.parse($0) }.map { Int($0.timeIntervalSince1970) }
         let seconds = dialect.resetIsTime ? max(0, number - (serverTime ?? now)) : number
         // A time in thirty years isn't one.
         guard seconds <= most else { return malformed = "\(dialect.reset)" }

@@ -142,6 +142,18 @@ struct RateLimitTests {
         #expect(await bench.waits(1, of: client).delays == [.seconds(7)])
     }
 
+    @Test("an answer that a cache on the way has kept holds nobody up, but for the rest of its Retry-After")
+    func kept() async throws {
+        let kept = bench.client(answering(200, ["RateLimit": "\"a\";r=0;t=30", "Age": "10"]), interceptors: { RateLimit() })
+        let response = try await kept.send(HTTPRequest("/"))
+        #expect(response.trace.events(named: "quota.learned").isEmpty)
+        #expect(await bench.waits(0, of: kept).delays.isEmpty)
+        let refusal = answering(429, ["Retry-After": "7", "RateLimit": "\"a\";r=0;t=30", "Age": "5"])
+        let refused = bench.client(refusal, validators: [], interceptors: { RateLimit() })
+        _ = try await refused.send(HTTPRequest("/"))
+        #expect(await bench.waits(1, of: refused).delays == [.seconds(2)])
+    }
+
     @Test(
         "nothing malformed makes it crash or wait past the longest wait",
         arguments: [
