@@ -86,6 +86,10 @@ struct FreshnessTests {
         #expect(rules.age(of: slow, at: Self.moment) == 34)
         #expect(rules.age(of: slow, at: Self.moment - 1) == .infinity)
         #expect(rules.reuse(slow, for: .plain, at: Self.moment - 1) == .validate(.stale))
+        for (wanted, reuse) in [("max-stale=99999", .validate(.stale)), ("max-stale", .stale(.infinity))] as [(String, Reuse)] {
+            let demand = CacheDemand(HTTPRequest("http://h/", headers: ["Cache-Control": wanted]))
+            #expect(rules.reuse(slow, for: demand, at: Self.moment - 1) == reuse, "\(wanted)")
+        }
     }
 
     @Test(

@@ -44,7 +44,7 @@ extension CacheRules {
             if demand.control.maxAge == 0, control.contains(.immutable) { return .fresh(left) }
             if let limit = demand.control.maxAge, age > Double(limit) || limit == 0 {
                 let staleness = age - Double(limit)
-                guard let allowed = demand.control.maxStale, staleness <= Double(allowed) else { return .validate(.tooOld) }
+                guard let allowed = demand.control.maxStale, staleness <= allowed else { return .validate(.tooOld) }
             }
             if let wanted = demand.control.minFresh, left < Double(wanted) { return .validate(.notFreshEnough) }
             return .fresh(left)
@@ -52,7 +52,7 @@ extension CacheRules {
         let staleness = -left
         guard !forbidsStale(control), demand.control.minFresh == nil else { return .validate(.stale) }
         if let limit = demand.control.maxAge, age > Double(limit) { return .validate(.stale) }
-        if let allowed = demand.control.maxStale, staleness <= Double(allowed) { return .stale(staleness) }
+        if let allowed = demand.control.maxStale, staleness <= allowed { return .stale(staleness) }
         if let allowed = control.staleWhileRevalidate, staleness < Double(allowed) { return .staleWhileRevalidating(staleness) }
         return .validate(.stale)
     }

@@ -30,8 +30,8 @@ package struct CacheControl: Sendable, Equatable {
     package var staleWhileRevalidate: Int?
     package var staleIfError: Int?
     package var minFresh: Int?
-    /// The largest number when any staleness will do.
-    package var maxStale: Int?
+    /// Infinite when any staleness will do, even one that nobody knows.
+    package var maxStale: Double?
     package var noCacheFields: [HTTPHeaders.Name] = []
     package var privateFields: [HTTPHeaders.Name] = []
 
@@ -74,7 +74,7 @@ package struct CacheControl: Sendable, Equatable {
         case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? Self.seconds(value) ?? 0
         case "stale-if-error": staleIfError = staleIfError ?? Self.seconds(value) ?? 0
         case "min-fresh": minFresh = minFresh ?? Self.seconds(value) ?? 0
-        case "max-stale": maxStale = maxStale ?? (hasValue ? Self.seconds(value) ?? 0 : .max)
+        case "max-stale": maxStale = maxStale ?? (hasValue ? Double(Self.seconds(value) ?? 0) : .infinity)
         default: break
         }
     }
