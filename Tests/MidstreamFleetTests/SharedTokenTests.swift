@@ -76,6 +76,19 @@ struct SharedTokenTests {
         #expect(issuer.counts == .init(refreshes: 0, reuses: 0))
     }
 
+    @Test("is used in an outage until it expires by the clock of its authenticator", arguments: [-7_200.0, 7_200])
+    func expiryInOutage(offset: TimeInterval) async throws {
+        let core = member(Locked(true))
+        defer { core.close() }
+        let (now, expires) = (Locked(Date() + offset), Date() + offset + 60)
+        let authenticator = Fleet(core).sharing(Issuer().authenticator { now.withLock { $0 } }, as: "t")
+        let token = OAuthToken(accessToken: "a", refreshToken: "r", expires: expires)
+        #expect(try await authenticator.refresh(token) == token)
+        now.withLock { $0 += 61 }
+        let error = await #expect(throws: FleetRefreshError.self) { try await authenticator.refresh(token) }
+        #expect(error?.code == .alone)
+    }
+
     @Test("isn't waited for at its issuer for longer than that may take, with the store or without", arguments: [false, true])
     func slowIssuer(isAlone: Bool) async {
         let issuer = Issuer()

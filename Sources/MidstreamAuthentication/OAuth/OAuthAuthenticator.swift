@@ -31,7 +31,8 @@ public struct OAuthAuthenticator: Authenticator {
     private let endpoint: OAuthTokenEndpoint
     private let tokens: StoredTokens
     private let leeway: TimeInterval
-    private let now: @Sendable () -> Date
+    /// The time that ends are compared with.
+    package let now: @Sendable () -> Date
 
     /// Makes an authenticator.
     ///

@@ -200,7 +200,9 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         switch whenAlone ?? (spendsNothing(mine) ? .refreshAlone : .useOldUntilExpired) {
         case .waits: return nil
         case .useOldUntilExpired:
-            guard let credential, let end = credential.expires, end > Date() else {
+            // By the clock that the end was reckoned with.
+            let now = (base as? OAuthAuthenticator)?.now() ?? Date()
+            guard let credential, let end = credential.expires, end > now else {
                 throw FleetRefreshError(code: .alone, retryAfter: .milliseconds(100))
             }
             return credential
