@@ -46,8 +46,8 @@ extension HTTPClient {
         /// What encodes values that are sent, by `client.post(_:json:)` and the like; a plain `JSONEncoder` by default.
         public var encoder: any BodyEncoder
         /// The clock that the client and its interceptors wait and measure by: backoff, timeouts, deadlines, windows of budgets, breakers and
-        /// quotas, hedges, pauses before reconnections, durations in records. Transports have the system's; what takes a clock itself, such as
-        /// authentication and fleets, goes by that.
+        /// quotas, hedges, pauses before reconnections, durations of calls and exchanges in records. Transports and traces, whose spans
+        /// records have, go by the system's; what takes a clock itself, such as authentication and fleets, goes by that.
         public var clock: any Clock<Duration>
         /// The time of day, which dates in messages are compared with; the system's by default.
         public var now: @Sendable () -> Date
