@@ -4,19 +4,27 @@ import Midstream
 /// Shows on a terminal how far a file has come.
 struct ProgressBar {
     /// - Parameter isSilent: Whether nothing is shown.
-    static func showing<Result>(
-        _ isSilent: Bool, _ transfer: (TransferMeter?) async throws -> Result
-    ) async rethrows -> Result {
+    static func showing<Value>(
+        _ isSilent: Bool, _ transfer: (TransferMeter?) async throws -> Value
+    ) async throws -> Value {
         guard !isSilent, isatty(STDERR_FILENO) == 1 else { return try await transfer(nil) }
+        return try await showing(by: { Terminal.put(error: $0) }, transfer)
+    }
+
+    /// - Parameter put: Writes to the terminal.
+    static func showing<Value>(
+        by put: @escaping @Sendable (String) async -> Void, _ transfer: (TransferMeter?) async throws -> Value
+    ) async throws -> Value {
         let meter = TransferMeter()
         let display = Task {
-            for await update in meter { Terminal.put(error: "\r\(text(update))\u{1B}[K") }
+            for await update in meter { await put("\r\(text(update))\u{1B}[K") }
         }
-        defer {
-            display.cancel()
-            Terminal.put(error: "\r\u{1B}[K")
-        }
-        return try await transfer(meter)
+        let result = await Result<Value, any Error>.of { try await transfer(meter) }
+        display.cancel()
+        // The last update comes with the end, and would stay on the terminal if it were shown behind it.
+        await display.value
+        await put("\r\u{1B}[K")
+        return try result.get()
     }
 
     static func text(_ update: TransferProgress) -> String {
