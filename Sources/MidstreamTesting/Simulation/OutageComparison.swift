@@ -33,7 +33,7 @@ public struct OutageComparison: Sendable, CustomStringConvertible {
     ///   - server: What they talk to.
     ///   - load: What they are asked to do.
     ///   - effect: What goes wrong in the outage.
-    /// - Throws: What the making of a client throws.
+    /// - Throws: What the making of a client throws; `CancellationError` when the task is cancelled.
     public init(
         of outage: Range<Int>, within duration: Int, seed: UInt64 = 1,
         clients: KeyValuePairs<String, @Sendable (SimulationWorld) throws -> HTTPClient>, server: ServerModel,

@@ -50,7 +50,8 @@ public struct Simulation: Sendable {
     /// Runs it on a thread of its own. Calls that are open at the end are waited for.
     ///
     /// - Parameter duration: In the simulation's time, in whole seconds; at least one.
-    /// - Throws: What the making of a client throws.
+    /// - Throws: What the making of a client throws; `CancellationError` when the task is cancelled: no other calls begin then, and those that are
+    ///   open are cancelled.
     public func run(for duration: Duration) async throws -> SimulationReport { try await run(for: duration, cancelling: nil) }
 
     func run(for duration: Duration, cancelling cancellation: SimulatedCancellation?) async throws -> SimulationReport {
@@ -66,7 +67,14 @@ public struct Simulation: Sendable {
             clients: clients, load: load, server: simulatedServer, clock: clock, random: arrivals, seconds: seconds,
             cancellation: cancellation)
         let report = Suspension<SimulationReport>()
-        Thread.detachNewThread { report.resume(run.run()) }
-        return await report.value()
+        let ended = await withTaskCancellationHandler {
+            Thread.detachNewThread { report.resume(run.run()) }
+            return await report.value()
+        } onCancel: {
+            run.leave()
+        }
+        // It lacks the calls that weren't made.
+        try Task.checkCancellation()
+        return ended
     }
 }

@@ -25,6 +25,8 @@ final class SimulationRun: Sendable {
         var open: [Int: Call] = [:]
         var begun = 0
         var sendsBefore = 0
+        /// Whether nobody waits for the report any more.
+        var isLeft = false
     }
 
     private let clients: [HTTPClient]
@@ -64,7 +66,8 @@ final class SimulationRun: Sendable {
         var jobs = 0
         while true {
             jobs += executor.runAll { [jobs] in cancel(before: jobs + $0) }
-            if clock.now.offset >= end, state.withLock({ $0.open.isEmpty }) { break }
+            let isTimeOver = clock.now.offset >= end
+            if state.withLock({ ($0.isLeft || isTimeOver) && $0.open.isEmpty }) { break }
             if clock.step() { continue }
             // Somebody's task may have left the executor and be about to come back.
             if executor.waitForJob(until: Date(timeIntervalSinceNow: 0.5)) { continue }
@@ -85,6 +88,15 @@ final class SimulationRun: Sendable {
         }
     }
 
+    /// Cancels the calls that are open, and has no other begin: the run ends with them. May be called from any thread.
+    func leave() {
+        let open = state.withLock { state in
+            state.isLeft = true
+            return state.open.values.map(\.task)
+        }
+        for task in open { task.cancel() }
+    }
+
     private func planCall(_ number: Int, after previous: Duration) {
         guard let time = load.time(of: number, after: previous, random), time < end else { return }
         clock.schedule(at: time) { [self] in
@@ -97,6 +109,7 @@ final class SimulationRun: Sendable {
         // A division might round up to a second that isn't there.
         let second = Int(time.components.seconds)
         state.withLock { state in
+            guard !state.isLeft else { return }
             let number = state.begun
             state.begun += 1
             state.report.rows[second].calls += 1

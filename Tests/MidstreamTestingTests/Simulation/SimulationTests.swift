@@ -268,6 +268,36 @@ struct SimulationTests {
     }
 
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("one whose task is cancelled begins no other calls, and ends with those that are open")
+    func cancelled() async throws {
+        let (calls, runner, begins) = (Locked(0), Locked<Task<SimulationReport, any Error>?>(nil), Gate())
+        let simulation = Simulation(seed: 1) { world in
+            testClient(configuration: world.configuration, transport: world.transport) {
+                ClosureHTTPInterceptor { request, next in
+                    let number = calls.withLock { calls in
+                        calls += 1
+                        return calls
+                    }
+                    if number == 10 { runner.withLock { $0 }?.cancel() }
+                    return try await next(request)
+                }
+            }
+        } server: {
+            ServerModel(workers: 10, service: .constant(.milliseconds(10)))
+        } load: {
+            .constant(perSecond: 1)
+        }
+        let run = Task {
+            await begins.wait()
+            return try await simulation.run(for: .seconds(1_000))
+        }
+        runner.withLock { $0 = run }
+        begins.open()
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(calls.withLock { $0 } == 10)
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("before an outage that has begun already there was nothing to go wrong")
     func earlyOutage() async throws {
         let comparison = try await OutageComparison(
