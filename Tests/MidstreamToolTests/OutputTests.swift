@@ -91,6 +91,26 @@ struct OutputTests {
         }
     }
 
+    @Test(
+        "A batch whose answers can't be written waits for no more requests",
+        .enabled(if: Tool.path != nil && FileManager.default.fileExists(atPath: "/dev/full")))
+    func unheard() async throws {
+        defer { server.shutdown() }
+        server.respond { _ in .init() }
+        // Its end of the pipe stays open.
+        let script = """
+            import subprocess, sys
+            tool = subprocess.Popen([sys.argv[1], "batch", "-"], stdin=subprocess.PIPE, stdout=open("/dev/full", "w"))
+            tool.stdin.write(b'{"url": "' + sys.argv[2].encode() + b'"}\\n')
+            tool.stdin.flush()
+            sys.exit(tool.wait())
+            """
+        let words = ["python3", "-c", script, try #require(Tool.path), server.url()]
+        let child = try await ChildProcess.run("/usr/bin/env", words)
+        #expect(child.status == .exited(1) && child.errorText.hasPrefix("midst: can't write the output"))
+        #expect(server.requests.count == 1)
+    }
+
     @Test("Nothing is sent where its answer couldn't be written", arguments: ["none/file", ".", "link"])
     func unwritable(path: String) async throws {
         defer { server.shutdown() }

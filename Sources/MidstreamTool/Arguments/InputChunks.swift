@@ -5,11 +5,16 @@ import Midstream
 struct InputChunks: AsyncSequence, Sendable {
     typealias Element = [UInt8]
     private let file: FileHandle
+    private let isUnwanted: @Sendable () -> Bool
 
-    init(_ file: FileHandle) { self.file = file }
+    /// - Parameter isUnwanted: Whether no more is to be waited for: it ends then.
+    init(_ file: FileHandle, unless isUnwanted: @escaping @Sendable () -> Bool = { false }) {
+        (self.file, self.isUnwanted) = (file, isUnwanted)
+    }
 
     struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let file: FileHandle
+        fileprivate let isUnwanted: @Sendable () -> Bool
 
         func next() async throws -> [UInt8]? {
             let isCancelled = Locked(false)
@@ -26,6 +31,7 @@ struct InputChunks: AsyncSequence, Sendable {
         private func read(until isCancelled: Locked<Bool>) throws -> [UInt8]? {
             while true {
                 if isCancelled.withLock({ $0 }) { throw CancellationError() }
+                if isUnwanted() { return nil }
                 var input = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
                 guard poll(&input, 1, 100) != 0 else { continue }
                 var bytes = [UInt8](repeating: 0, count: 64 << 10)
@@ -37,5 +43,5 @@ struct InputChunks: AsyncSequence, Sendable {
         }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(file: file) }
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(file: file, isUnwanted: isUnwanted) }
 }

@@ -46,18 +46,26 @@ struct Batch {
 
     /// Returns whether all of them were answered as expected.
     private func answer(_ input: FileHandle, by client: HTTPClient) async throws -> Bool {
-        var lines = HTTPBody.once(InputChunks(input)).lines(upTo: Self.limit).makeAsyncIterator()
+        // Where an answer can't be written, nothing more is asked, nor waited for: the input may go on for ever.
+        let isUnheard = Locked(false)
+        let chunks = InputChunks(input) { isUnheard.withLock { $0 } }
+        var lines = HTTPBody.once(chunks).lines(upTo: Self.limit).makeAsyncIterator()
         var unread: (any Error)?
         let hasFailed = try await withThrowingTaskGroup(of: Bool.self) { group in
             var (number, hasFailed, running) = (0, false, 0)
-            while let line = await Self.next(&lines, &unread) {
+            while let line = await Self.next(&lines, &unread), !isUnheard.withLock({ $0 }) {
                 number += 1
                 guard line.contains(where: { !$0.isWhitespace }) else { continue }
                 if running == arguments.jobs, let isGood = try await group.next() {
                     (hasFailed, running) = (hasFailed || !isGood, running - 1)
                 }
                 running += 1
-                group.addTask { [number] in try await answer(line, number, by: client) }
+                group.addTask { [number] in
+                    do { return try await answer(line, number, by: client) } catch {
+                        isUnheard.withLock { $0 = true }
+                        throw error
+                    }
+                }
             }
             if (unread as? HTTPError)?.code == .bodyTooLarge {
                 (unread, hasFailed) = (nil, true)
