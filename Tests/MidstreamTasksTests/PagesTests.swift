@@ -163,6 +163,17 @@ import Testing
             ])
     }
 
+    @Test("An item of the name is replaced however its URL spells it", arguments: ["page%5bno%5d", "page[no]", "p%61ge%5Bno%5D"])
+    func spelledNumber(name: String) async throws {
+        let stub = StubTransport(sequence: [.respond(.ok, body: .text("[1]")), .respond(.ok)])
+        let task = HTTPClient.stubbed(stub).get("u?\(raw: name)=9&x=1")
+        _ = try await bodies(task.pages(.number("page[no]")))
+        #expect(
+            stub.requests.map(\.urlText) == [
+                "https://example.com/u?x=1&page%5Bno%5D=1", "https://example.com/u?x=1&page%5Bno%5D=2",
+            ])
+    }
+
     @Test func aClosureMayTellTheLastPage() async throws {
         let stub = StubTransport.json("[1]")
         let pages = HTTPClient.stubbed(stub).get("u").pages(.number("p", from: 0) { $0.request.urlText.hasSuffix("p=2") })
@@ -227,6 +238,21 @@ import Testing
         let secret: [HTTPHeaders.Name] = [.authorization, .cookie, "X-API-Key", "X-Marked"]
         #expect(stub.requests.map { request in secret.filter { request.headers.contains($0) }.count } == [4, 0, 4])
         #expect(stub.requests.allSatisfy { $0.headers["X-Plain"] == "plain" })
+    }
+
+    /// As servers have it that write percent-encodings in small letters, or encode more or less than is done here.
+    @Test("A client's items are known in links however they are encoded", arguments: ["a%2fb%3d%3d%20%7e", "a/b==+~"])
+    func spelledItems(value: String) async throws {
+        let added = "key=a%2Fb%3D%3D%20~"
+        let stub = stub([
+            "https://example.com/u?\(added)": ("1", "<u?key=\(value)&page=2>; rel=next"),
+            "https://example.com/u?page=2&\(added)": ("2", "<https://other.example/u?key=\(value)&page=3>; rel=next"),
+            "https://other.example/u?page=3": ("3", nil),
+        ])
+        var configuration = HTTPClient.Configuration()
+        configuration.query = [("key", "a/b== ~")]
+        let client = testClient(baseURL: "https://example.com", configuration: configuration, transport: stub)
+        #expect(try await bodies(client.get("u").pages(.link())) == ["1", "2", "3"])
     }
 
     /// As the links of a server do that is reached by https, since it wants that, although the base URL is an http one.

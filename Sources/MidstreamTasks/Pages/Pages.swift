@@ -125,8 +125,7 @@ private struct PageSequence: ElementSource {
         private func resolved(_ text: String) throws -> String {
             let client = sequence.task.client
             let url = try URLText.resolve(text, base: client.baseURL, query: nil)
-            let items = CredentialRemoval(of: client.configuration).query
-            return items.isEmpty ? url : URLText.removing(from: url) { items.contains(String($0)) }
+            return CredentialRemoval(of: client.configuration).withoutItems(url)
         }
     }
 }
@@ -157,17 +156,20 @@ private struct DecodedPages<Element: Decodable>: ElementSource {
 struct CredentialRemoval: HTTPInterceptor {
     let stage = InterceptorStage.exchange
     let traits = InterceptorTraits.endsInTime
-    /// The items that the client adds to each URL, encoded.
-    let query: Set<String>
+    /// The items that the client adds to each URL, as they read: a server may encode them otherwise than the client does.
+    private let items: Set<[UInt8]>
 
-    init(of configuration: HTTPClient.Configuration) {
-        query = Set(configuration.query.map { "\($0.percentEncoded)=\($1.percentEncoded)" })
+    init(of configuration: HTTPClient.Configuration) { items = Set(configuration.query.map { Array("\($0)=\($1)".utf8) }) }
+
+    /// The URL without them.
+    func withoutItems(_ url: String) -> String {
+        items.isEmpty ? url : URLText.removing(from: url) { items.contains(Array($0.utf8).percentDecoded(plusIsSpace: true)) }
     }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         request.headers.removeCredentials()
-        request.urlText = URLText.removing(from: request.urlText) { query.contains(String($0)) }
+        request.urlText = withoutItems(request.urlText)
         return try await next(request)
     }
 }

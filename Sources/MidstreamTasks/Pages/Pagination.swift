@@ -99,13 +99,12 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-    /// The request with one query item of the name.
+    /// The request with one query item of the name, however it was spelled before.
     fileprivate func settingQuery(_ name: String, _ value: String) -> HTTPRequest {
         var request = self
-        let encoded = name.percentEncoded
+        let wanted = Array(name.utf8)
         request.urlText = URLText.removing(from: request.urlText) { item in
-            item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).first.map { $0 == encoded || $0 == name }
-                ?? false
+            Array(item.utf8.prefix { $0 != UInt8(ascii: "=") }).percentDecoded(plusIsSpace: true) == wanted
         }
         request.addQuery(name, value)
         return request
