@@ -243,4 +243,12 @@ struct OutputFormatTests {
         #expect(text == "{\n  \u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"b\"\u{1B}[0m\n}")
         #expect(format.field("A", "\u{9B}2J") == "\u{1B}[34mA\u{1B}[0m: \\u{9B}2J")
     }
+
+    @Test("control characters of a line are escaped, also of one that is JSON in UTF-16 by chance")
+    func otherEncodings() {
+        var format = OutputFormat()
+        format.color = false
+        let line = "[\0\"\0A\"\u{1B}[2J\"\0]\0"
+        #expect(format.painted(line) == #"[\u{0}"\u{0}A"\u{1B}[2J"\u{0}]\u{0}"#)
+    }
 }

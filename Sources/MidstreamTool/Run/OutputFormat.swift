@@ -87,7 +87,7 @@ private struct JSONLayout {
             case _ where Self.isSpace(byte): break
             default:
                 let word = bytes[(rest.startIndex - 1)...].prefix { !Self.isSpace($0) && !",]}".utf8.contains($0) }
-                text += paint(String(decoding: word, as: UTF8.self), 36)
+                text += paint(String(decoding: word, as: UTF8.self).escapingControls, 36)
                 rest = rest[word.endIndex...]
             }
         }
