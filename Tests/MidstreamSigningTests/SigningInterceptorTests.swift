@@ -102,6 +102,16 @@ import Testing
         #expect(once.hasPrefix("https://a.example/k?x=1&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKID%2F20150830"))
     }
 
+    @Test(arguments: [
+        ("https://a.example/my phötö.jpg", "https://a.example/my%20ph%C3%B6t%C3%B6.jpg"),
+        ("https://bücher.example/100%", "https://xn--bcher-kva.example/100%25"),
+    ])
+    func aPresignedURLIsOneThatAnybodyCanUse(url: String, encoded: String) async throws {
+        let presigned = try await signer().presignedURL(for: HTTPRequest(url), expires: .seconds(60))
+        #expect(presigned.hasPrefix(encoded + "?X-Amz-Algorithm="))
+        #expect(try await signer().presignedURL(for: HTTPRequest(encoded), expires: .seconds(60)) == presigned)
+    }
+
     @Test func aRelativeURLIsRefused() async throws {
         let error = await #expect(throws: HTTPError.self) {
             try await signer().presignedURL(for: HTTPRequest("/k"), expires: .seconds(60))

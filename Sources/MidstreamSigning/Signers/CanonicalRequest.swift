@@ -18,11 +18,12 @@ struct CanonicalRequest {
         self.request = request
         self.isS3 = isS3
         headers = request.headers.withoutSignature
-        parts = URLText(request.urlText)
-        guard parts.isAbsolute, HTTPOrigin(request.urlText) != nil else {
+        guard URLText(request.urlText).isAbsolute, HTTPOrigin(request.urlText) != nil else {
             throw HTTPError(
                 .invalidRequest, "Only a request with an absolute URL can be signed.", request: request, phase: .notSent)
         }
+        // A URL that is presigned may not have been sent by a client before.
+        parts = URLText(try URLText.resolve(request.urlText, base: nil, query: nil))
         query = (parts.query ?? "").split(separator: "&").compactMap { item in
             let mark = item.utf8.firstIndex(of: UInt8(ascii: "="))
             let name = String(item[..<(mark ?? item.endIndex)]).strictlyEncoded
