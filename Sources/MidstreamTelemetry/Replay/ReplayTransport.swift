@@ -10,8 +10,9 @@ public import MidstreamCore
 ///
 /// Values that were withheld match any; so do, in requests and archives with secrets, the values that a redaction would withhold. Of equal
 /// requests each gets the next recorded answer, and the last one again when there are no more. An exchange that failed fails again, with the
-/// same ``HTTPError/Code`` and ``HTTPError/Phase``, and a body that broke off breaks off there again. Copies share what has been played; any
-/// number of tasks may send at once. Answers come at once, not in the time that they took.
+/// same ``HTTPError/Code`` and ``HTTPError/Phase``, and a body that broke off breaks off there again. One that was cancelled before it had an
+/// answer, as the loser of a hedge is, isn't played. Copies share what has been played; any number of tasks may send at once. Answers come at
+/// once, not in the time that they took.
 public struct ReplayTransport: HTTPTransport {
     /// What of a request has to be as recorded.
     public enum Part: Sendable, Hashable {
@@ -69,13 +70,11 @@ public struct ReplayTransport: HTTPTransport {
         self.order = order
         self.miss = miss
         self.redaction = redaction
-        // What a cache answered has no body here, and isn't asked of a transport.
-        let exchanges = archive.entries.filter { $0._fromCache == nil || $0.response.content.text != nil }
-        let recorded = exchanges.map { Recorded(entry: $0, key: ReplayKey($0, parts, redaction)) }
+        let recorded = archive.entries.filter(\.isPlayable).map { Recorded(entry: $0, key: ReplayKey($0, parts, redaction)) }
         entries = Locked((recorded, 0))
     }
 
-    /// The exchanges of the archive, and those that were recorded since; secrets are withheld of the latter.
+    /// The exchanges of the archive that can be played, and those that were recorded since; secrets are withheld of the latter.
     public var archive: HARArchive { HARArchive(entries.withLock { $0.recorded.map(\.entry) }) }
 
     /// Answers as recorded.
@@ -225,10 +224,23 @@ private struct ReplayKey: Sendable {
 }
 
 extension HAREntry {
+    /// Whether there is an answer, or a failure, that can be given again.
+    fileprivate var isPlayable: Bool {
+        // What a cache answered has no body here, and isn't asked of a transport.
+        guard _fromCache == nil || response.content.text != nil else { return false }
+        // Nobody waited for the answer any longer; whoever asks for it now does.
+        return response.status != 0 || _midstream?.error != Self.cancelled
+    }
+
+    private static let cancelled = "cancelled"
+
+    /// Nil also where a reader was cancelled: that is its own doing, and what it has left isn't there.
+    private var failureCode: String? { _midstream?.error == Self.cancelled ? nil : _midstream?.error }
+
     /// The recorded answer, or the recorded failure.
     fileprivate func response(to request: HTTPRequest) throws -> HTTPResponse {
         // With an error that came before anything of the body, there is no response to begin with.
-        guard 100...999 ~= response.status, _midstream?.error == nil || response.content.text != nil else {
+        guard 100...999 ~= response.status, failureCode == nil || response.content.text != nil else {
             throw failure(of: request, "connection", phase: _midstream?.phase.flatMap(HTTPError.Phase.init(rawValue:)))
         }
         var headers = HTTPHeaders()
@@ -271,9 +283,8 @@ extension HAREntry {
     }
 
     /// - Parameter code: That of an exchange of which no error was recorded.
-    private func failure(of request: HTTPRequest, _ code: String, phase: HTTPError.Phase?) -> any Error {
-        let code = _midstream?.error ?? code
-        if code == "cancelled" { return CancellationError() }
+    private func failure(of request: HTTPRequest, _ code: String, phase: HTTPError.Phase?) -> HTTPError {
+        let code = failureCode ?? code
         let reason = response._error ?? (response.status > 0 ? "only a part of the body, or nothing of it" : "no response")
         return HTTPError(HTTPError.Code(rawValue: code.escapingControls), "Recorded: \(reason).", request: request, phase: phase)
     }

@@ -1,0 +1,44 @@
+import Foundation
+import MidstreamCore
+import MidstreamTelemetry
+import MidstreamTesting
+import TestSupport
+import Testing
+
+@Suite("What can't be played", .leavesNothing, .timeLimit(.minutes(10)))
+struct UnplayableTests {
+    private func archive(_ entries: [String]) throws -> HARArchive {
+        try HARArchive(Data(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#.utf8))
+    }
+
+    @Test(
+        "is an exchange that was cancelled: the next like it is the answer",
+        arguments: [ReplayTransport.Order.byRequest, .sequence])
+    func cancelledExchanges(order: ReplayTransport.Order) async throws {
+        let recording = RecordingTransport(
+            StubTransport(sequence: [
+                .fail(CancellationError()), .respond(.ok, headers: [.contentType: "text/plain"], body: .text("hello")),
+            ]))
+        // As an exchange that loses to its hedge, and what somebody asks for who then leaves.
+        _ = try? await recording.send(HTTPRequest("http://h/"))
+        _ = try await recording.send(HTTPRequest("http://h/"))
+        let archive = try HARArchive(recording.archive.encoded())
+        #expect(archive.count == 2)
+        let client = testClient(transport: ReplayTransport(archive, order: order))
+        #expect(try await client.send(HTTPRequest("http://h/")).body.text == "hello")
+        let alone = try self.archive([#"{"request":{"url":"http://h/"},"_midstream":{"error":"cancelled"}}"#])
+        let other = testClient(transport: ReplayTransport(alone, order: order))
+        #expect(await httpError { try await other.send(HTTPRequest("http://h/")) }?.code == .notRecorded)
+    }
+
+    @Test("is the rest of a body whose reader was cancelled", arguments: [#","text":"hel""#, ""])
+    func cancelledReaders(text: String) async throws {
+        let entry =
+            #"{"request":{"url":"http://h/"},"response":{"status":200,"content":{"size":3\#(text)}},"#
+            + #""_midstream":{"error":"cancelled","isCut":true}}"#
+        let replay = ReplayTransport(try archive([entry]))
+        let response = try await testClient(transport: replay).stream(HTTPRequest("http://h/"))
+        #expect(response.status == .ok)
+        #expect(await httpError { try await response.body.collect() }?.code == .notRecorded)
+    }
+}
