@@ -1,4 +1,5 @@
 import Foundation
+import Midstream
 import MidstreamCore
 import MidstreamTelemetry
 import MidstreamTesting
@@ -40,5 +41,28 @@ struct UnplayableTests {
         let response = try await testClient(transport: replay).stream(HTTPRequest("http://h/"))
         #expect(response.status == .ok)
         #expect(await httpError { try await response.body.collect() }?.code == .notRecorded)
+    }
+
+    @Test("is asked of another transport as whose requests that sends")
+    func identities() async throws {
+        let cache = CacheInterceptor()
+        for user in ["alice", "bob"] {
+            for miss in [ReplayTransport.Miss.forward(Certified(user: user)), .record(Certified(user: user))] {
+                let replay = ReplayTransport(HARArchive([]), miss: miss)
+                let response = try await testClient(transport: replay) { cache }.send(HTTPRequest("http://h/"))
+                #expect(String(decoding: response.data, as: UTF8.self) == user)
+            }
+        }
+        #expect(ReplayTransport(HARArchive([])).identity == .nobody)
+    }
+}
+
+/// Answers with whose certificate it shows.
+private struct Certified: HTTPTransport {
+    let user: String
+    var identity: RequestIdentity { .user(user) }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        HTTPResponse(status: .ok, headers: [.cacheControl: "max-age=600"], body: .text(user), request: request)
     }
 }

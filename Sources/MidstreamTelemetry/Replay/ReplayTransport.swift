@@ -74,6 +74,14 @@ public struct ReplayTransport: HTTPTransport {
         entries = Locked((recorded, 0))
     }
 
+    /// That of the transport that others are sent by; `.nobody` where they fail.
+    public var identity: RequestIdentity {
+        switch miss {
+        case .fail: .nobody
+        case .forward(let transport), .record(let transport): transport.identity
+        }
+    }
+
     /// The exchanges of the archive that can be played, and those that were recorded since; secrets are withheld of the latter.
     public var archive: HARArchive { HARArchive(entries.withLock { $0.recorded.map(\.entry) }) }
 
