@@ -43,6 +43,24 @@ struct UnplayableTests {
         #expect(await httpError { try await response.body.collect() }?.code == .notRecorded)
     }
 
+    @Test("is a socket, which another transport opens each time, and which isn't kept")
+    func sockets() async throws {
+        let stub = StubTransport { request in .webSocket(answering: request) { try await $0.send("hello") } }
+        let entry = #"{"request":{"url":"http://h/"},"response":{"status":101}}"#
+        for miss in [ReplayTransport.Miss.forward(stub), .record(stub)] {
+            let replay = ReplayTransport(try archive([entry]), miss: miss)
+            for _ in 0..<2 {
+                let response = try await replay.send(HTTPRequest("http://h/", headers: ["Upgrade": "websocket"]))
+                #expect(response.channel != nil)
+                response.body.close()
+            }
+            #expect(replay.archive.count == 0)
+        }
+        #expect(stub.requests.count == 4)
+        let alone = ReplayTransport(try archive([entry]))
+        #expect(await httpError { try await alone.send(HTTPRequest("http://h/")) }?.code == .notRecorded)
+    }
+
     @Test("is asked of another transport as whose requests that sends")
     func identities() async throws {
         let cache = CacheInterceptor()

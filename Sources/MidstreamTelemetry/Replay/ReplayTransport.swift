@@ -11,8 +11,8 @@ public import MidstreamCore
 /// Values that were withheld match any; so do, in requests and archives with secrets, the values that a redaction would withhold. Of equal
 /// requests each gets the next recorded answer, and the last one again when there are no more. An exchange that failed fails again, with the
 /// same ``HTTPError/Code`` and ``HTTPError/Phase``, and a body that broke off breaks off there again. One that was cancelled before it had an
-/// answer, as the loser of a hedge is, isn't played. Copies share what has been played; any number of tasks may send at once. Answers come at
-/// once, not in the time that they took.
+/// answer, as the loser of a hedge is, isn't played, nor is a connection to another protocol (101). Copies share what has been played; any
+/// number of tasks may send at once. Answers come at once, not in the time that they took.
 public struct ReplayTransport: HTTPTransport {
     /// What of a request has to be as recorded.
     public enum Part: Sendable, Hashable {
@@ -39,7 +39,7 @@ public struct ReplayTransport: HTTPTransport {
         /// It is sent by another transport.
         case forward(any HTTPTransport)
         /// It is sent by another transport, and the answer is kept for the next time and for ``ReplayTransport/archive``. Bodies are taken
-        /// into memory first, up to 64 MiB.
+        /// into memory first, up to 64 MiB. A connection to another protocol (101), such as a socket, is handed on and not kept.
         case record(any HTTPTransport)
     }
 
@@ -125,6 +125,8 @@ public struct ReplayTransport: HTTPTransport {
         }
         do {
             var response = try await transport.send(request)
+            // Its body is what the other side says, which may wait for what this one has to say.
+            if response.status.code == 101 { return response }
             response.body = .bytes(try await response.body.collect(upTo: Self.recordLimit))
             keep(.success(response))
             return response
@@ -237,7 +239,9 @@ extension HAREntry {
         // What a cache answered has no body here, and isn't asked of a transport.
         guard _fromCache == nil || response.content.text != nil else { return false }
         // Nobody waited for the answer any longer; whoever asks for it now does.
-        return response.status != 0 || _midstream?.error != Self.cancelled
+        if response.status == 0, _midstream?.error == Self.cancelled { return false }
+        // What both sides said isn't recorded, and the answer is to one key alone.
+        return response.status != 101
     }
 
     private static let cancelled = "cancelled"
