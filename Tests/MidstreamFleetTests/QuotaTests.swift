@@ -32,6 +32,25 @@ struct LocalShareTests {
         #expect(share.reserve(at: 1_000, waitingAtMost: .zero) == .sends(after: .zero))
     }
 
+    @Test("is one for all of the member's clients, also for one that is made anew while the store is away")
+    func oneOfAMember() async throws {
+        let isCut = Locked(false)
+        let link = ModelLink(ModelStore(ContinuousClock()), patience: .zero) {
+            isCut.withLock { $0 } ? .isLost : .arrives(after: .zero)
+        }
+        let core = FleetCore(name: "f", key: testKey, member: "m", clock: ContinuousClock(), store: link)
+        /// Whether a client with a quota of its own may send, whose next token doesn't come while the test runs.
+        func sends(_ name: String) async throws -> Bool {
+            let quota = Fleet(core).quota(name, perSecond: 1e-4, burst: 2)
+            return try await quota.reserve(for: "k", waitingAtMost: .zero) == .sends(after: .zero)
+        }
+        for _ in 1...2 { #expect(try await sends("q")) }
+        isCut.withLock { $0 = true }
+        #expect(try await sends("q") == false)
+        for _ in 1...2 { #expect(try await sends("other")) }
+        #expect(try await sends("other") == false)
+    }
+
     @Test("gives the store back what that has let in, and no place that was reserved without it")
     func givenBack() async throws {
         let model = ModelStore(ContinuousClock())

@@ -35,6 +35,8 @@ final class FleetCore: Sendable {
     private let link: RedisLink?
     private let member: String
     private let changes = Broadcast<FleetState>(keeping: 16)
+    /// The member's parts of quotas.
+    let shares = Locked<[LocalShare.Place: LocalShare]>([:])
     private let state = Locked(State())
 
     init(

@@ -18,7 +18,6 @@ final class FleetQuota: Quota, Degradable {
     private let floor: Double
     private let whenAlone: QuotaWhenAlone
     private let longest: Duration
-    private let shares = Locked<[String: LocalShare]>([:])
 
     private static let mostKeys = 10_000
 
@@ -66,16 +65,17 @@ final class FleetQuota: Quota, Degradable {
     ) -> (name: String, value: Value) {
         let members = Double(core.members)
         let now = Double(core.stopwatch.elapsedNanoseconds) / 1_000
-        return shares.withLock { shares in
-            if shares.count >= Self.mostKeys, shares[key] == nil {
+        let place = LocalShare.Place(quota: name, key: key)
+        return core.shares.withLock { shares in
+            if shares.count >= Self.mostKeys, shares[place] == nil {
                 shares = shares.filter { $0.value.isTaken(at: now) }
                 // Rather than to look through them again for each new one.
                 if shares.count > Self.mostKeys / 2 { shares = [:] }
             }
-            var share = shares[key] ?? LocalShare(core.names.quota(name, key), at: now)
+            var share = shares[place] ?? LocalShare(core.names.quota(name, key), at: now)
             share.interval = min(rate.interval * members, 1e6 / floor)
             share.burst = max(1, rate.burst / members)
-            defer { shares[key] = share }
+            defer { shares[place] = share }
             return (share.name, body(&share, now))
         }
     }
@@ -83,6 +83,12 @@ final class FleetQuota: Quota, Degradable {
 
 /// A member's part of a quota. Times are in microseconds.
 struct LocalShare {
+    /// Of which quota it is: all of the member's clients that use one take from the same share.
+    struct Place: Hashable {
+        let quota: String
+        let key: String
+    }
+
     /// The quota's in the store.
     let name: String
     var interval = 1.0
