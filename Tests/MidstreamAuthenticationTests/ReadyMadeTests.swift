@@ -63,6 +63,19 @@ import Testing
         #expect(stub.credentials == ["Own"])
     }
 
+    @Test func aRequestWithItsOwnAuthorizationWaitsForNoRefreshAndBelongsToNoLogin() async throws {
+        let stub = StubTransport(status: .ok)
+        let session = AuthenticationInterceptor(BearerAuthenticator { _ in throw LoginFailed() })
+        let client = testClient(baseURL: "https://api.example", transport: stub) { session }
+        let own = HTTPRequest("/", headers: [.authorization: "Own"])
+        #expect(try await client.send(own).status == .ok)
+        try await session.logOut()
+        #expect(try await client.send(own).status == .ok)
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
+        #expect(stub.credentials == ["Own", "Own"])
+        #expect("\(try await client.explain(own))".contains("the request has credentials of its own"))
+    }
+
     @Test func aTokenThatCanNotBeAHeaderIsRefused() async throws {
         let stub = StubTransport(status: .ok)
         let client = testClient(baseURL: "https://api.example", transport: stub) {

@@ -89,6 +89,16 @@ struct SharedTokenTests {
         #expect(error?.code == .alone)
     }
 
+    @Test("isn't obtained for a request that has a credential of its own")
+    func ownCredential() async throws {
+        let issuer = Issuer()
+        let core = member(Locked(true))
+        defer { core.close() }
+        let request = HTTPRequest("https://api.test/", headers: [.authorization: "Own"])
+        #expect(try await issuer.client(Fleet(core)).send(request).status == .unauthorized)
+        #expect(issuer.counts == .init(refreshes: 0, reuses: 0))
+    }
+
     @Test("isn't waited for at its issuer for longer than that may take, with the store or without", arguments: [false, true])
     func slowIssuer(isAlone: Bool) async {
         let issuer = Issuer()

@@ -44,6 +44,10 @@ public struct BasicAuthenticator: Authenticator {
     }
 }
 
+extension BasicAuthenticator: OwnAuthorizationKeeping {
+    package var keepsOwnAuthorization: Bool { true }
+}
+
 extension BasicAuthenticator: CustomStringConvertible, CustomReflectable {
     /// The scheme, without the credential.
     public var description: String { "Basic" }

@@ -54,6 +54,10 @@ public struct BearerAuthenticator: Authenticator {
     public func refresh(_ credential: String?) async throws -> String { try await provide(credential) }
 }
 
+extension BearerAuthenticator: OwnAuthorizationKeeping {
+    package var keepsOwnAuthorization: Bool { true }
+}
+
 extension BearerAuthenticator: CustomStringConvertible, CustomReflectable {
     /// The scheme, without the token.
     public var description: String { "Bearer" }

@@ -122,6 +122,10 @@ extension OAuthAuthenticator: LoginSharing {
     func login(on clock: any Clock<Duration>) -> Login<OAuthToken> { tokens.login(on: clock) }
 }
 
+extension OAuthAuthenticator: OwnAuthorizationKeeping {
+    package var keepsOwnAuthorization: Bool { true }
+}
+
 extension OAuthAuthenticator: CustomStringConvertible, CustomReflectable {
     /// The endpoint without its secrets.
     public var description: String { "OAuth by \(endpoint)" }

@@ -110,7 +110,9 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///   `next` throw.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let call = next.call
-        guard !keeper.isRefreshingHere, try scope.contains(request.urlText, in: call) else { return try await next(request) }
+        guard !keeper.isRefreshingHere, try scope.contains(request.urlText, in: call), !hasItsOwn(request) else {
+            return try await next(request)
+        }
         let present = keeper.present
         if !present.isSaved { keeper.saveAgain() }
         guard present.isMeant(for: call) else {
@@ -186,6 +188,12 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         return (response, isRejected)
     }
 
+    /// Whether a request has a credential that the authenticator leaves alone.
+    private func hasItsOwn(_ request: HTTPRequest) -> Bool {
+        request.headers.contains(.authorization)
+            && (authenticator as? any OwnAuthorizationKeeping)?.keepsOwnAuthorization == true
+    }
+
     private func noteDegradation(in visit: Visit) {
         guard let reason = (authenticator as? any Degradable)?.degradation else { return }
         visit.record(.degraded("the credential", because: reason))
@@ -216,6 +224,7 @@ extension AuthenticationInterceptor {
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         guard !keeper.isRefreshingHere else { return .known("no credential for a refresh") }
         guard try scope.contains(request.urlText) else { return .known("no credential for this origin") }
+        guard !hasItsOwn(request) else { return .known("the request has credentials of its own") }
         let present = keeper.present
         guard present.isMeant(for: ChainPosition.current?.call) else { return .unknown("its login has ended") }
         guard let held = present.held else { return .unknown("would obtain a credential first") }
@@ -227,9 +236,11 @@ extension AuthenticationInterceptor {
     }
 
     /// The present credential's; `.unknown` when there is none that can be used as it is or the call's login has ended, `.nobody` for other
-    /// origins.
+    /// origins, and for a request whose own `Authorization` is kept.
     public func identity(of request: HTTPRequest) -> RequestIdentity {
-        guard !keeper.isRefreshingHere, (try? scope.contains(request.urlText)) != false else { return .nobody }
+        guard !keeper.isRefreshingHere, (try? scope.contains(request.urlText)) != false, !hasItsOwn(request) else {
+            return .nobody
+        }
         let present = keeper.present
         guard let held = present.held, !authenticator.needsRefresh(held.credential),
             present.isMeant(for: ChainPosition.current?.call)

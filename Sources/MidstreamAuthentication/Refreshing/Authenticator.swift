@@ -68,3 +68,8 @@ extension Authenticator {
     /// False.
     public func needsRefresh(_ credential: Credential) -> Bool { false }
 }
+
+/// An authenticator that leaves an `Authorization` alone that a request has itself, and so has no credential to give to that request.
+package protocol OwnAuthorizationKeeping: Sendable {
+    var keepsOwnAuthorization: Bool { get }
+}

@@ -235,6 +235,10 @@ extension FleetAuthenticator: Degradable {
     package var degradation: String? { core.degradation }
 }
 
+extension FleetAuthenticator: OwnAuthorizationKeeping {
+    package var keepsOwnAuthorization: Bool { (base as? any OwnAuthorizationKeeping)?.keepsOwnAuthorization == true }
+}
+
 extension FleetAuthenticator: CustomStringConvertible, CustomReflectable {
     /// The authenticator behind it.
     public var description: String { "\(base), shared by a fleet" }
