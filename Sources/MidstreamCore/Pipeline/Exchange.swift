@@ -25,7 +25,7 @@ struct Exchange: Interceptor {
     /// The end of a pipeline of other elements.
     func ending(_ elements: [Pipeline.Element]) -> Exchange { Exchange(transport, elements: elements) }
 
-    /// Whether a buffered exchange ends by itself when its time is over.
+    /// Whether an exchange ends by itself when its time is over.
     var keepsTime: Bool { informed?.keepsTime == true }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
@@ -115,8 +115,8 @@ struct Exchange: Interceptor {
         if delivery != .streamed { terms.options.budget = call?.owner }
         guard position.due != .max, let left = position.timeLeft, let call else { return terms }
         guard left > .zero else { throw position.overdue(phase: .notSent) }
-        // The transport's own timer saves a task for each exchange.
-        if keepsTime, call.stopwatch.isOnSystemClock, delivery != .streamed {
+        // The transport's own timer saves a task for each exchange, and tells a server that is too slow from a caller that leaves.
+        if keepsTime, call.stopwatch.isOnSystemClock {
             terms.options.timeLimit = left
         } else {
             terms.isInterrupted = true

@@ -5,7 +5,8 @@ package struct ExchangeOptions: Sendable {
     /// Whether a body that is delivered as it arrives is watched on its way into memory, and not left to a reader who decides how much of it is
     /// taken.
     package var isCollected = false
-    /// How long the exchange may take, for a transport that keeps time itself (``ExchangeTransport/keepsTime``); nil: no limit.
+    /// How long the exchange may take, up to the head of a streamed response, for a transport that keeps time itself
+    /// (``ExchangeTransport/keepsTime``); nil: no limit.
     package var timeLimit: Duration?
     /// Whether ``HTTPRequest/checkSendable()`` has been called.
     package var isChecked: Bool
@@ -37,7 +38,7 @@ package enum BodyDelivery: Hashable, Sendable {
 /// A transport that accepts options beside the request: with a whole body delivered at once, and its own timer in place of a task of the
 /// client's, an exchange costs less.
 package protocol ExchangeTransport: HTTPTransport {
-    /// Whether it ends a buffered exchange with ``HTTPError/Code/timeout`` when ``ExchangeOptions/timeLimit`` is over.
+    /// Whether it ends an exchange with ``HTTPError/Code/timeout`` when ``ExchangeOptions/timeLimit`` is over.
     var keepsTime: Bool { get }
 
     /// What the trace of every exchange by https says of how it is sent, such as why a setting isn't obeyed; nil: nothing.

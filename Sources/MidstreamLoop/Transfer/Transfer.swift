@@ -88,8 +88,8 @@
         @exclusivity(unchecked) package final var decodedLength: Int64?
 
         @exclusivity(unchecked) package final var startTime: UInt64 = 0
-        /// When a buffered exchange has taken too long, in nanoseconds of the monotonic clock; `.max`: never. A streamed one's reader may
-        /// take its time, so that the client limits it.
+        /// When the exchange has taken too long, in nanoseconds of the monotonic clock; `.max`: never, as from a streamed one's head on,
+        /// since its reader may take its time.
         @exclusivity(unchecked) package final var timeLimit: UInt64 = .max
         @exclusivity(unchecked) package final var lastActivity: UInt64 = 0
         @exclusivity(unchecked) private var lastUploaded: Int64 = 0
@@ -178,9 +178,7 @@
 
         private func begin(at time: UInt64) {
             startTime = time
-            if options.delivery != .streamed || isPiped, let limit = options.timeLimit {
-                timeLimit = time + limit.wholeNanoseconds
-            }
+            if let limit = options.timeLimit { timeLimit = time + limit.wholeNanoseconds }
         }
 
         /// Lets go of all but what its caller gets; returns ``place``.
@@ -324,10 +322,14 @@
                     .timeout, "No connection was free within the time allowed.", request: request, phase: .notSent
                 ).refusedHere
             }
-            let what =
-                timeLimit <= loop.now
-                ? isPiped ? "The connection didn't stand" : "The response wasn't whole"
-                : head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
+            let what: String =
+                if timeLimit > loop.now {
+                    head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
+                } else if isPiped {
+                    "The connection didn't stand"
+                } else {
+                    options.delivery == .streamed ? "The head of the response didn't come" : "The response wasn't whole"
+                }
             var error = HTTPError(.timeout, "\(what) within the time allowed.", request: request, phase: phase)
             error.metrics = metrics
             return error

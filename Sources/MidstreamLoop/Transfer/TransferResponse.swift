@@ -50,6 +50,7 @@
             if decodes, !isBodiless, head.status != 206 { willDecode(fields) }
             switch options.delivery {
             case .streamed:
+                timeLimit = .max
                 stream = BodyStream(resends: resends, interim: interim)
                 markUnsettled()
                 loop.expectDeadline(of: self)

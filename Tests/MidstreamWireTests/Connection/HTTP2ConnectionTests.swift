@@ -337,6 +337,27 @@
             #expect(server.accepted == 2)
         }
 
+        /// Without a PING: its server hasn't been silent for long.
+        @Test(arguments: deliveries)
+        func `A connection whose server was too slow for the client is given up`(_ delivery: BodyDelivery) async throws {
+            let client = testClient(transport: HTTP2Wire(tls: nil).transport())
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response("first", stream: first))
+                while peer.nextRequest() != nil {}
+            }
+            let url = server.url
+            #expect(try await client.send(HTTPRequest(url)).body.bytes == Array("first".utf8))
+            let error = await #expect(throws: HTTPError.self) {
+                var hasty = HTTPRequest(url)
+                hasty.timeout = .milliseconds(50)
+                _ = delivery == .streamed ? try await client.stream(hasty) : try await client.send(hasty)
+            }
+            #expect(error?.code == .timeout && error?.phase == .maybeProcessed)
+            #expect(try await client.send(HTTPRequest(url)).body.bytes == Array(HTTP2Server.later.utf8))
+            #expect(server.accepted == 2)
+        }
+
         @Test func `A server that answers is kept`() async throws {
             let settings = WireSettings(
                 TransportConfiguration(httpVersions: .http2PriorKnowledge),
