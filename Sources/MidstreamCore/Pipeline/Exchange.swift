@@ -164,13 +164,18 @@ struct Exchange: Interceptor {
     nonisolated(nonsending)
         private func deliver(_ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call?) async throws -> HTTPResponse
     {
-        var response =
-            if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
-        switch options.delivery {
-        case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
-        case .streamed: Self.opened(response, call)
+        do {
+            var response =
+                if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
+            switch options.delivery {
+            case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
+            case .streamed: Self.opened(response, call)
+            }
+            return response
+        } catch {
+            if options.delivery == .streamed { Self.charge((error as? HTTPError)?.metrics, to: call) }
+            throw error
         }
-        return response
     }
 
     /// Apart, to keep async frames small.
@@ -178,7 +183,13 @@ struct Exchange: Interceptor {
     private static func opened(_ response: HTTPResponse, _ call: Call?) {
         guard let call else { return }
         call.opened(response.body)
-        if let resends = response.metrics?.resends, resends > 0 { call.owner.count(resends: resends) }
+        charge(response.metrics, to: call)
+    }
+
+    /// Charges the budget with what a transport has sent again that wasn't given it.
+    @inline(never)
+    private static func charge(_ metrics: TransportMetrics?, to call: Call?) {
+        if let resends = metrics?.resends, resends > 0 { call?.owner.count(resends: resends) }
     }
 
     /// Refuses what can't or mustn't go on the wire. The interceptors have had their say, so this is the last look.

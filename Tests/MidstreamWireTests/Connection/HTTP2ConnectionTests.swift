@@ -288,6 +288,22 @@
             #expect(client.retryBudget?.retries == 1)
         }
 
+        /// REFUSED_STREAM, by every connection.
+        @Test(arguments: deliveries) func `So is what is refused in the end`(_ delivery: BodyDelivery) async throws {
+            let client = testClient(transport: HTTP2Wire(tls: nil).transport())
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin() else { return }
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.reset(7, stream: stream)) }
+            }
+            let url = server.url
+            await #expect(throws: HTTPError.self) {
+                let sent = HTTPRequest(url)
+                if delivery == .streamed { _ = try await client.stream(sent) } else { _ = try await client.send(sent) }
+            }
+            #expect(client.retryBudget?.retries == 3)
+        }
+
         /// RFC 9113 §6.8, for what hasn't been sent.
         @Test func `GOAWAY ends the waiting for a free stream`() async throws {
             let transport = wireTransport(
@@ -350,8 +366,8 @@
             #expect(try await client.send(HTTPRequest(url)).body.bytes == Array("first".utf8))
             let error = await #expect(throws: HTTPError.self) {
                 var hasty = HTTPRequest(url)
-                hasty.timeout = .milliseconds(50)
-                _ = delivery == .streamed ? try await client.stream(hasty) : try await client.send(hasty)
+                hasty.timeout = .milliseconds(200)
+                if delivery == .streamed { _ = try await client.stream(hasty) } else { _ = try await client.send(hasty) }
             }
             #expect(error?.code == .timeout && error?.phase == .maybeProcessed)
             #expect(try await client.send(HTTPRequest(url)).body.bytes == Array(HTTP2Server.later.utf8))
