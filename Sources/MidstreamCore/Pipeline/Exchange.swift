@@ -132,7 +132,9 @@ struct Exchange: Interceptor {
         // A transport that keeps the time may count in whole milliseconds. A timeout of its own that comes earlier stays one.
         guard position.deadline == due, let error = error as? HTTPError, error.code == .timeout, position.isOver(due &- 1_000_000)
         else { return error }
-        return position.overdue(phase: error.phase)
+        var overdue = position.overdue(phase: error.phase)
+        overdue.metrics = error.metrics
+        return overdue
     }
 
     /// Gives the error that a body which is left arriving ends with. Who takes it into memory is cancelled when the time is over; a caller's own

@@ -41,6 +41,25 @@
             }
         }
 
+        @Test(arguments: deliveries)
+        func `What a deadline ends is measured as far as it came`(_ delivery: BodyDelivery) async throws {
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response("first", stream: first))
+                while peer.nextRequest() != nil {}
+            }
+            let client = testClient(transport: HTTP2Wire(tls: nil).transport())
+            let url = server.url
+            _ = try await client.send(HTTPRequest(url))
+            let error = await #expect(throws: HTTPError.self) {
+                var hasty = HTTPRequest(url)
+                hasty.deadline = .milliseconds(200)
+                if delivery == .streamed { _ = try await client.stream(hasty) } else { _ = try await client.send(hasty) }
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.metrics?.isReusedConnection == true && error?.metrics?.firstByte == nil)
+        }
+
         @Test func `Connections are told apart by their numbers`() async throws {
             let servers = try (0..<2).map { _ in
                 try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
