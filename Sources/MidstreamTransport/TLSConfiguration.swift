@@ -110,7 +110,7 @@ public struct TLSConfiguration: Sendable {
     /// environment variable turns it on, but libcurl itself obeys `SSLKEYLOGFILE`.
     ///
     /// `WireTransport` can do this; libcurl and URLSession can't, and every request fails with ``HTTPError/Code/unsupported``. A file that can't
-    /// be written makes every request fail with ``HTTPError/Code/tls``.
+    /// be written, and what is no regular file, makes every request fail with ``HTTPError/Code/tls``.
     public func keyLog(to path: String) -> TLSConfiguration {
         var configuration = self
         configuration.keyLogPath = path

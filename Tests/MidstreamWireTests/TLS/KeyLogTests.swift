@@ -52,4 +52,25 @@
             }
         }
     }
+
+    @Suite(.leavesNothing, .timeLimit(.minutes(10)))
+    struct KeyLogFileTests {
+        private let folder: TemporaryFolder
+
+        init() throws { folder = try TemporaryFolder() }
+
+        @Test func `What is no regular file is refused, and keeps its permissions`() throws {
+            let path = folder.url.path + "/pipe"
+            try #require(mkfifo(path, 0o600) == 0)
+            chmod(path, 0o622)
+            // Without it there would be somebody to wait for.
+            let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            defer { close(reader) }
+            let error = #expect(throws: HTTPError.self) { try KeyLog(path) }
+            #expect(error?.code == .tls && error?.description.contains("no regular file") == true)
+            var status = stat()
+            #expect(stat(path, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o622)
+        }
+    }
 #endif
