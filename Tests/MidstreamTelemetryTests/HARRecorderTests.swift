@@ -49,6 +49,20 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("doesn't continue a capsule, whose account it would write over", arguments: [0, 1])
+    func capsule(entries: Int) async throws {
+        try await withFolder { folder in
+            let (path, kept) = ("\(folder)/a.har", KeptExchanges())
+            let client = testClient(configuration: .init(observers: [kept]), transport: StubTransport.ok)
+            for _ in 0..<entries { _ = try await client.send(HTTPRequest("http://h/")) }
+            var archive = HARArchive(kept.all)
+            archive.account = HARArchive.Account(failure: "404")
+            try archive.encoded().write(to: URL(fileURLWithPath: path))
+            #expect(throws: HARArchive.Failure.fileExists(path)) { try HARRecorder(file: path, isContinued: true) }
+            #expect(try HARArchive(contentsOf: path).account == archive.account)
+        }
+    }
+
     @Test("has its file for itself until it is closed, and writes nothing more to it then")
     func alone() async throws {
         try await withFolder { folder in

@@ -142,7 +142,7 @@ public struct HARArchive: Sendable {
             data += try HARFormat.encoded(entry)
         }
         guard let account else { return data + HARFormat.ending }
-        return data + Data("\n],\"_midstream\":".utf8) + (try HARFormat.encoded(account)) + Data("}}\n".utf8)
+        return data + HARFormat.beginningOfAccount + (try HARFormat.encoded(account)) + Data("}}\n".utf8)
     }
 
     private struct File: Decodable { var log: Log }

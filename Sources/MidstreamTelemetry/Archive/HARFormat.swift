@@ -7,6 +7,8 @@ enum HARFormat {
     static let firstSeparator = Data("\n".utf8)
     static let separator = Data(",\n".utf8)
     static let ending = Data("\n]}}\n".utf8)
+    /// What follows the entries of an archive that has an account.
+    static let beginningOfAccount = Data("\n],\"_midstream\":".utf8)
 
     static func encoded(_ entry: some Encodable) throws -> Data {
         let encoder = JSONEncoder()

@@ -39,9 +39,10 @@ final class HARFile {
                 try file.write(contentsOf: HARFormat.beginning + HARFormat.ending)
                 return
             }
-            guard content.starts(with: HARFormat.beginning), let whole = HARFormat.wholeEntries(of: content) else {
-                throw HARArchive.Failure.fileExists(path)
-            }
+            // An account would be written over; no recorder has made one.
+            guard content.starts(with: HARFormat.beginning), let whole = HARFormat.wholeEntries(of: content),
+                !content[whole.end...].starts(with: HARFormat.beginningOfAccount)
+            else { throw HARArchive.Failure.fileExists(path) }
             (end, count) = (UInt64(whole.end), whole.entries.count)
             if count > 1 { lastStart = UInt64(whole.entries[count - 2].upperBound) }
             last = whole.entries.last.flatMap { try? JSONDecoder().decode(HAREntry.self, from: content[$0]) }
