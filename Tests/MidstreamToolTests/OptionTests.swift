@@ -74,6 +74,8 @@ struct OptionTests {
             chmod 644 $d/n; $m $u --netrc-file $d/l
             """, "Authorization: Basic YTpi", "others can read", status: 2),
         Example("$m $u/cookie --session $d/s -o $d/x; $m $u --session $d/s; ls -l $d/s", "Cookie: a=b", "-rw-------"),
+        Example(
+            "cd $d; XDG_STATE_HOME= HOME=$d/h $m $u/cookie --session s; find . -name s.json", "h/.local/state/midst/sessions"),
         Example("$m $u/file -o $d/f; $m $u/file --output $d/g; cat $d/f $d/g", "hellohello"),
         Example("$m $u/file -C -o $d/f; $m $u/file --resume -o $d/g; cat $d/f $d/g", "hellohello"),
         Example("$m $u/file -o $d/f --sha256 \(digest); cat $d/f", "hello"),

@@ -24,7 +24,9 @@ struct Session {
 
     private static var folder: URL {
         let environment = ProcessInfo.processInfo.environment
-        let state = environment["XDG_STATE_HOME"] ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.local/state"
+        // Any other than an absolute path counts as none (XDG Base Directory Specification): it would lie wherever a run begins.
+        let given = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let state = given ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.local/state"
         return URL(fileURLWithPath: state).appendingPathComponent("midst/sessions")
     }
 
