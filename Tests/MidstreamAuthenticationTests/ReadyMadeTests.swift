@@ -76,6 +76,24 @@ import Testing
         #expect("\(try await client.explain(own))".contains("the request has credentials of its own"))
     }
 
+    /// As somebody else would write it.
+    private struct SchemeOfOnesOwn: Authenticator {
+        let keepsOwnAuthorization: Bool
+
+        func apply(_ credential: String, to request: inout HTTPRequest) { request.headers[.authorization] = credential }
+        func refresh(_ credential: String?) async throws -> String { throw LoginFailed() }
+    }
+
+    @Test(arguments: [true, false])
+    func aSchemeOfOnesOwnSaysWhetherARequestKeepsItsOwnAuthorization(keepsOwn: Bool) async throws {
+        let stub = StubTransport(status: .ok)
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(SchemeOfOnesOwn(keepsOwnAuthorization: keepsOwn), credential: "session")
+        }
+        _ = try await client.send(HTTPRequest("/", headers: [.authorization: "Own"]))
+        #expect(stub.credentials == [keepsOwn ? "Own" : "session"])
+    }
+
     @Test func aTokenThatCanNotBeAHeaderIsRefused() async throws {
         let stub = StubTransport(status: .ok)
         let client = testClient(baseURL: "https://api.example", transport: stub) {

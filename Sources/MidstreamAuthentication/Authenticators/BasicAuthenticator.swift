@@ -16,6 +16,9 @@ public struct BasicAuthenticator: Authenticator {
         self.password = password
     }
 
+    /// True.
+    public var keepsOwnAuthorization: Bool { true }
+
     /// Sets `Authorization`, unless the request has one.
     ///
     /// - Parameter credential: The header, which no description shows.
@@ -42,10 +45,6 @@ public struct BasicAuthenticator: Authenticator {
         }
         return [.authorization: .basic(user: user, password: password)]
     }
-}
-
-extension BasicAuthenticator: OwnAuthorizationKeeping {
-    package var keepsOwnAuthorization: Bool { true }
 }
 
 extension BasicAuthenticator: CustomStringConvertible, CustomReflectable {

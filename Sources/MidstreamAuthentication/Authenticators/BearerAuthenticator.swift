@@ -34,6 +34,9 @@ public struct BearerAuthenticator: Authenticator {
         provide = { _ in token }
     }
 
+    /// True.
+    public var keepsOwnAuthorization: Bool { true }
+
     /// Sets `Authorization`, unless the request has one.
     public func apply(_ credential: String, to request: inout HTTPRequest) async throws {
         if !request.headers.contains(.authorization) { request.headers[.authorization] = "Bearer \(credential)" }
@@ -52,10 +55,6 @@ public struct BearerAuthenticator: Authenticator {
 
     /// Asks the closure.
     public func refresh(_ credential: String?) async throws -> String { try await provide(credential) }
-}
-
-extension BearerAuthenticator: OwnAuthorizationKeeping {
-    package var keepsOwnAuthorization: Bool { true }
 }
 
 extension BearerAuthenticator: CustomStringConvertible, CustomReflectable {

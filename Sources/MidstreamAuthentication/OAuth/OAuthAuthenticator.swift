@@ -53,6 +53,9 @@ public struct OAuthAuthenticator: Authenticator {
         self.now = now
     }
 
+    /// True.
+    public var keepsOwnAuthorization: Bool { true }
+
     /// Sets `Authorization`, unless the request has one.
     public func apply(_ credential: OAuthToken, to request: inout HTTPRequest) async throws {
         if !request.headers.contains(.authorization) { request.headers[.authorization] = "Bearer \(credential.accessToken)" }
@@ -120,10 +123,6 @@ public struct OAuthAuthenticator: Authenticator {
 
 extension OAuthAuthenticator: LoginSharing {
     func login(on clock: any Clock<Duration>) -> Login<OAuthToken> { tokens.login(on: clock) }
-}
-
-extension OAuthAuthenticator: OwnAuthorizationKeeping {
-    package var keepsOwnAuthorization: Bool { true }
 }
 
 extension OAuthAuthenticator: CustomStringConvertible, CustomReflectable {

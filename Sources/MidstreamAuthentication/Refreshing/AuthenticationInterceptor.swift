@@ -190,8 +190,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
 
     /// Whether a request has a credential that the authenticator leaves alone.
     private func hasItsOwn(_ request: HTTPRequest) -> Bool {
-        request.headers.contains(.authorization)
-            && (authenticator as? any OwnAuthorizationKeeping)?.keepsOwnAuthorization == true
+        authenticator.keepsOwnAuthorization && request.headers.contains(.authorization)
     }
 
     private func noteDegradation(in visit: Visit) {

@@ -8,6 +8,12 @@ public protocol Authenticator: Sendable {
     /// What requests carry: a token, a pair of tokens, a session.
     associatedtype Credential: Sendable
 
+    /// Whether a request that has an `Authorization` of its own keeps that and gets no credential; false by default. Always the same.
+    ///
+    /// Such a request is sent as it is: ``apply(_:to:)`` isn't called, the request waits for no refresh and belongs to no login, and a
+    /// rejection is the answer. To caches, shared calls and quotas it is nobody's beyond that field.
+    var keepsOwnAuthorization: Bool { get }
+
     /// A credential that is there without anybody being asked, for an interceptor that is given none; nil by default.
     ///
     /// - Throws: An error, which counts as no credential: ``refresh(_:)`` will throw it to the waiting callers.
@@ -54,6 +60,9 @@ public protocol Authenticator: Sendable {
 }
 
 extension Authenticator {
+    /// False.
+    public var keepsOwnAuthorization: Bool { false }
+
     /// Whether the status is 401 (RFC 9110 §15.5.2).
     public func isRejected(_ response: HTTPResponse, using credential: Credential) -> Bool {
         response.status == .unauthorized
@@ -67,9 +76,4 @@ extension Authenticator {
 
     /// False.
     public func needsRefresh(_ credential: Credential) -> Bool { false }
-}
-
-/// An authenticator that leaves an `Authorization` alone that a request has itself, and so has no credential to give to that request.
-package protocol OwnAuthorizationKeeping: Sendable {
-    var keepsOwnAuthorization: Bool { get }
 }

@@ -46,6 +46,8 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
     }
 
     /// As the authenticator behind it does.
+    public var keepsOwnAuthorization: Bool { base.keepsOwnAuthorization }
+    /// As the authenticator behind it does.
     public func fixedCredential() throws -> OAuthToken? { try base.fixedCredential() }
     /// As the authenticator behind it does.
     public func apply(_ credential: OAuthToken, to request: inout HTTPRequest) async throws {
@@ -233,10 +235,6 @@ extension FleetAuthenticator: LoginSaving {
 
 extension FleetAuthenticator: Degradable {
     package var degradation: String? { core.degradation }
-}
-
-extension FleetAuthenticator: OwnAuthorizationKeeping {
-    package var keepsOwnAuthorization: Bool { (base as? any OwnAuthorizationKeeping)?.keepsOwnAuthorization == true }
 }
 
 extension FleetAuthenticator: CustomStringConvertible, CustomReflectable {
