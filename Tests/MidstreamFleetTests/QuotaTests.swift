@@ -23,6 +23,14 @@ struct LocalShareTests {
         #expect(share.reserve(at: 1_000, waitingAtMost: .zero) == .refuses(wait: .microseconds(5_000)))
     }
 
+    @Test("lets in the burst at once at any time", arguments: [1, 2, 3])
+    func unevenTime(burst: Int) {
+        var share = LocalShare("", at: 3.3)
+        (share.interval, share.burst) = (1e7, Double(burst))
+        for _ in 0..<burst { #expect(share.reserve(at: 3.3, waitingAtMost: .zero) == .sends(after: .zero)) }
+        #expect(share.reserve(at: 3.3, waitingAtMost: .zero) == .refuses(wait: .seconds(10)))
+    }
+
     @Test("is used up by what the store has let in, and no more than that")
     func warm() {
         var share = LocalShare("", at: 0)

@@ -24,7 +24,8 @@ struct LocalShare {
 
     mutating func reserve(at now: Double, waitingAtMost longest: Duration) -> QuotaDecision {
         let new = max(taken, now) + interval
-        let wait = new - burst * interval - now
+        // A fraction of a microsecond may be all that is left by the rounding of large numbers.
+        let wait = (new - burst * interval - now).rounded()
         guard wait <= longest / .microseconds(1) else { return .refuses(wait: .microseconds(wait)) }
         taken = new
         aloneUntil = max(aloneUntil, now + wait)
