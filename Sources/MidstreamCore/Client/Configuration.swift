@@ -48,6 +48,7 @@ extension HTTPClient {
         /// The clock that the client and its interceptors wait and measure by: backoff, timeouts, deadlines, windows of budgets, breakers and
         /// quotas, hedges, pauses before reconnections, durations of calls and exchanges in records. Transports and traces, whose spans
         /// records have, go by the system's; what takes a clock itself, such as authentication and fleets, goes by that.
+        /// Clients that share an interceptor need the same clock, since the times of two can't be compared.
         public var clock: any Clock<Duration>
         /// The time of day, which dates in messages are compared with; the system's by default.
         public var now: @Sendable () -> Date

@@ -15,7 +15,7 @@ public import MidstreamCore
 /// refused on this side count as neither. It stands inside the cache, whose hits are served while it is open, and counts each hop of a
 /// redirect for the hop's origin.
 ///
-/// Give one instance to each client: all clients that use it share its state.
+/// Give one instance to each client: all clients that use it share its state, and need the same clock.
 public final class CircuitBreaker: HTTPInterceptor {
     /// Whether requests are let through.
     public enum State: Sendable, Hashable, CustomStringConvertible {
