@@ -3,8 +3,8 @@ internal import Foundation
 /// What is withheld where records are shown, in descriptions, encodings, logs and archives, and in traces and explanations.
 ///
 /// Always withheld are user and password of URLs, the values of fields that are secret (``HTTPHeaders/isSensitive(_:)``) and of query items,
-/// form items and JSON fields with the usual names of secrets, such as `access_token`, `accessToken` or `password`. A redaction adds names of a program's
-/// own:
+/// form items and JSON fields with the usual names of secrets, such as `access_token`, `accessToken` or `password`, at any depth
+/// (`user[password]`). A redaction adds names of a program's own:
 ///
 /// ```swift
 /// let client = HTTPClient(configuration: .init(redaction: Redaction(headers: ["X-Session"], jsonFields: ["iban"])))
@@ -15,7 +15,7 @@ internal import Foundation
 public struct Redaction: Sendable, Hashable {
     /// Names of header fields beside those that are secret.
     public var headers: Set<HTTPHeaders.Name>
-    /// Names of items in queries, fragments and forms, without regard to case.
+    /// Names of items in queries, fragments and forms, also nested ones (`user[name]`, `user.name`), without regard to case.
     public var queryItems: Set<String> { didSet { queryItems = Self.lowercased(queryItems) } }
     /// Names of fields in JSON, at any depth, without regard to case.
     public var jsonFields: Set<String> { didSet { jsonFields = Self.lowercased(jsonFields) } }
@@ -89,7 +89,9 @@ public struct Redaction: Sendable, Hashable {
         return text.split(separator: "&", omittingEmptySubsequences: false).map { item -> String in
             guard let equals = item.firstIndex(of: "=") else { return String(item) }
             let name = String(item[..<equals]).replacing("+", with: " ")
-            return queryItems.contains((name.removingPercentEncoding ?? name).lowercased())
+            let plain = (name.removingPercentEncoding ?? name).lowercased()
+            let parts = plain.utf8.split(whereSeparator: ASCIISet.nesting.contains).map { String(Substring($0)) }
+            return queryItems.contains(plain) || parts.contains { queryItems.contains($0) }
                 ? "\(item[..<equals])=\(String.withheld)" : String(item)
         }.joined(separator: "&")
     }

@@ -103,8 +103,6 @@ private struct SecretItems {
     private var names: [[UInt8]] = []
     /// The others, in small letters.
     private var otherNames: Set<String> = []
-    /// The bytes of the longest name with each byte percent-encoded.
-    private var longest = 0
     /// Reused for decoded names.
     private var decoded: [UInt8] = []
 
@@ -119,7 +117,6 @@ private struct SecretItems {
 
     mutating func insert(_ name: String) {
         let bytes = Array(name.lowercased().utf8)
-        longest = max(longest, 3 * bytes.count)
         guard bytes.allSatisfy({ $0 < 128 }) else {
             otherNames.insert(name.lowercased())
             return
@@ -128,13 +125,18 @@ private struct SecretItems {
         if !hasName(bytes) { names[bytes.count] += bytes }
     }
 
-    /// Whether the name of an item is among them, however it is spelled.
+    /// Whether the name of an item is among them, however it is spelled, or nested in it.
     mutating func contains(_ item: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        guard item.count <= longest else { return false }
-        if item.allSatisfy({ $0 != UInt8(ascii: "%") && $0 < 128 }) { return hasName(item) }
+        if item.allSatisfy({ $0 != UInt8(ascii: "%") && $0 < 128 }) { return hasPart(item) }
         decode(item)
-        if decoded.allSatisfy({ $0 < 128 }) { return hasName(decoded) }
+        if hasPart(decoded) { return true }
         return !otherNames.isEmpty && otherNames.contains(String(decoding: decoded, as: UTF8.self).lowercased())
+    }
+
+    private func hasPart<Bytes: RandomAccessCollection>(_ item: Bytes) -> Bool where Bytes.Element == UInt8, Bytes.Index == Int {
+        if hasName(item) { return true }
+        guard item.contains(where: ASCIISet.nesting.contains) else { return false }
+        return item.split(whereSeparator: ASCIISet.nesting.contains).contains { hasName($0) }
     }
 
     private func hasName<Bytes: RandomAccessCollection>(_ item: Bytes) -> Bool where Bytes.Element == UInt8, Bytes.Index == Int {

@@ -41,6 +41,8 @@ package struct ASCIISet: Sendable {
     static let quotedInForm = ASCIISet(excluding: "\"\r\n")
     /// Forms leave these as they are (WHATWG URL §5.2), but for the space, which becomes a plus.
     static let form = ASCIISet(alphanumeric + "*-._ ")
+    /// What nests names in forms: `user[name]`, `user.name`.
+    static let nesting = ASCIISet("[].")
     /// Characters that don't end a host.
     static let withinHost = ASCIISet(excluding: "/?#@\\")
     /// URLs that need no further check.

@@ -73,6 +73,10 @@ struct RecordRedactionTests {
         let form = redaction.text(
             Array("a=b&client_secret=s&session+id=7".utf8), contentType: "application/x-www-form-urlencoded")
         #expect(form == "a=b&client_secret=REDACTED&session+id=REDACTED")
+        let nested = HTTPBody.form([("user[password]", "s"), ("a[session id][]", "7"), ("a[b]", "1")])
+        #expect(
+            redaction.text(nested.bytes ?? [], contentType: nested.contentType)
+                == "user%5Bpassword%5D=REDACTED&a%5Bsession+id%5D%5B%5D=REDACTED&a%5Bb%5D=1")
         #expect(
             redaction.url("https://u:p@h/a?session%20id=7&b=1#token=x")
                 == "https://REDACTED@h/a?session%20id=REDACTED&b=1#token=REDACTED")
