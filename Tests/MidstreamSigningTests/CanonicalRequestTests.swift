@@ -10,4 +10,13 @@ import Testing
         let canonical = try CanonicalRequest(request, isS3: true)
         #expect(canonical.text.split(separator: "\n")[1] == "/~%2F/%25%2B5%25g0/%25ZZ%25-1%254")
     }
+
+    @Test(
+        "the host is sent as it is signed",
+        arguments: [("http://u:p@NAS:9000/a", "nas:9000"), ("https://Nas:0443/a", "nas"), ("https://[::A]:8/a", "[::a]:8")])
+    func host(url: String, host: String) throws {
+        let canonical = try CanonicalRequest(HTTPRequest(url), isS3: true)
+        #expect(canonical.text.contains("\nhost:\(host)\n"))
+        #expect(canonical.url.hasSuffix("://\(host)/a"))
+    }
 }

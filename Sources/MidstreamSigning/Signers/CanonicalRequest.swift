@@ -18,12 +18,14 @@ struct CanonicalRequest {
         self.request = request
         self.isS3 = isS3
         headers = request.headers.withoutSignature
-        guard URLText(request.urlText).isAbsolute, HTTPOrigin(request.urlText) != nil else {
+        guard URLText(request.urlText).isAbsolute, let origin = HTTPOrigin(request.urlText) else {
             throw HTTPError(
                 .invalidRequest, "Only a request with an absolute URL can be signed.", request: request, phase: .notSent)
         }
         // A URL that is presigned may not have been sent by a client before.
         parts = URLText(try URLText.resolve(request.urlText, base: nil, query: nil))
+        // As it is signed: transports send the host as the URL has it, and some servers take that for what was signed.
+        parts.authority = origin.description.dropFirst(origin.scheme.count + 3)
         query = (parts.query ?? "").split(separator: "&").compactMap { item in
             let mark = item.utf8.firstIndex(of: UInt8(ascii: "="))
             let name = String(item[..<(mark ?? item.endIndex)]).strictlyEncoded
@@ -92,9 +94,7 @@ struct CanonicalRequest {
             guard !Self.unsignedFields.contains(name) else { continue }
             values[name, default: []].append(value.split(whereSeparator: \.isWhitespace).joined(separator: " "))
         }
-        if values["host"] == nil, let origin = HTTPOrigin(request.urlText) {
-            values["host"] = [String(origin.description.dropFirst(origin.scheme.count + 3))]
-        }
+        if values["host"] == nil { values["host"] = [String(parts.authority ?? "")] }
         return values.sorted { $0.key < $1.key }.map { ($0.key, $0.value.joined(separator: ",")) }
     }
 
