@@ -8,10 +8,13 @@ extension String {
 
     /// The value of an `Authorization` header for the user and password of a URL, which may be percent-encoded there.
     package static func basic(userInfo: String) -> String {
-        let parts = userInfo.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false).map {
-            String(Substring($0)).removingPercentEncoding ?? String(Substring($0))
+        let colon = UInt8(ascii: ":")
+        let parts = userInfo.utf8.split(separator: colon, maxSplits: 1, omittingEmptySubsequences: false).map {
+            Array($0).percentDecoded()
         }
-        return basic(user: parts[0], password: parts.count > 1 ? parts[1] : "")
+        // By bytes, since what is encoded needn't be UTF-8.
+        let credentials: [UInt8] = parts[0] + [colon] + (parts.count > 1 ? parts[1] : [])
+        return "Basic " + Data(credentials).base64EncodedString()
     }
 }
 

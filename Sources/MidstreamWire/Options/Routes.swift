@@ -124,7 +124,7 @@
             }
             let own = parts.userInfo.map { info in
                 let pieces = info.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-                    .map { $0.removingPercentEncoding ?? String($0) }
+                    .map { String(decoding: Array($0.utf8).percentDecoded(), as: UTF8.self) }
                 return TransportConfiguration.Credentials(user: pieces[0], password: pieces.count > 1 ? pieces[1] : "")
             }
             let proxy = ProxyServer(kind: known, host: String(host), port: port, credentials: credentials ?? own)

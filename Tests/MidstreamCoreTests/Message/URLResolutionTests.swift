@@ -157,6 +157,8 @@ struct URLResolutionTests {
             ("https://u:\u{301}@h/x", "https://h/x", "Basic dTrMgQ=="),
             ("https://a@b:p@h/x", "https://h/x", "Basic YUBiOnA="),
             ("https://u:a:b@[::1]:8/x", "https://[::1]:8/x", "Basic dTphOmI="),
+            ("https://u:50%-off%20now@h/x", "https://h/x", "Basic dTo1MCUtb2ZmIG5vdw=="),
+            ("https://u:p%E9@h/x", "https://h/x", "Basic dTpw6Q=="),
         ])
     func userInfo(url: String, expected: String, authorization: String) async throws {
         for client in [nil, "https://other"] {

@@ -42,10 +42,10 @@
         }
 
         @Test func `A proxy's address has what it doesn't say by default`() {
-            let proxy = routes(.http("http://u%20x:p%40@p.example")).proxy(isSecure: true, host: "h")
+            let proxy = routes(.http("http://u%20x:5%-p%40@p.example")).proxy(isSecure: true, host: "h")
             #expect(proxy?.host == "p.example")
             #expect(proxy?.port == 1080)
-            #expect(proxy?.credentials == .init(user: "u x", password: "p@"))
+            #expect(proxy?.credentials == .init(user: "u x", password: "5%-p@"))
             let given = TransportConfiguration.Credentials(user: "a", password: "b")
             #expect(routes(.socks5("p:9", credentials: given)).proxy(isSecure: false, host: "h")?.credentials == given)
         }
