@@ -109,6 +109,19 @@ struct ReplayTests {
         }
     }
 
+    @Test("is UTF-8 and says so where others have recorded text of another charset")
+    func charsets() async throws {
+        let type = #"{"name":"Content-Type","value":"text/plain; Charset=\"ISO-8859-1\"; a=b"}"#
+        let entry =
+            #"{"request":{"method":"GET","url":"http://h/"},"#
+            + #""response":{"headers":[\#(type)],"content":{"text":"é"},"status":200}}"#
+        let archive = try HARArchive(Data(#"{"log":{"entries":[\#(entry)]}}"#.utf8))
+        let client = testClient(transport: ReplayTransport(archive))
+        #expect(try await client.get("http://h/").string() == "é")
+        let response = try await client.send(HTTPRequest("http://h/"))
+        #expect(response.headers[.contentType] == "text/plain; charset=utf-8; a=b")
+    }
+
     @Test("is given in its order for equal requests, the last one again")
     func repetition() async throws {
         let kept = KeptExchanges()

@@ -264,6 +264,10 @@ extension HAREntry {
             let ofEncoded: [HTTPHeaders.Name] = isAsItCame ? [] : [.contentEncoding, "Content-Digest", "Repr-Digest"]
             let framing: [HTTPHeaders.Name] = [.contentLength, .transferEncoding]
             for name in framing + ofEncoded { headers.remove(name) }
+            // HAR has text of any charset in UTF-8. What Midstream writes as text was UTF-8 before.
+            if _midstream == nil, response.content.encoding != "base64", let type = headers[.contentType] {
+                headers[.contentType] = type.replacing(#/(?i:charset)\s*=\s*(?:"[^"]*"|[^\s;]*)/#, with: "charset=utf-8")
+            }
         }
         let text = response.content.text ?? ""
         guard let bytes = response.content.encoding == "base64" ? Data(base64Encoded: text).map(Array.init) : Array(text.utf8)
