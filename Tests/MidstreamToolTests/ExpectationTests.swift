@@ -31,6 +31,12 @@ struct ExpectationTests {
         #expect(try Expectation(text).failure(in: Data("x".utf8))?.contains("isn't JSON") == true)
     }
 
+    @Test("escapes what would change how a terminal shows the answer")
+    func controls() throws {
+        let failure = try Expectation("json == 1").failure(in: Data("\"\u{9B}31m\u{202E}\"".utf8))
+        #expect(failure == #"json == 1 was expected, and it is "\u{9B}31m\u{202E}""#)
+    }
+
     @Test(
         "is refused where it can't be read",
         arguments: ["", "a", "json.", "json..a", "json.a ==", "json[x]", "jsonx", "json.a = 1"])

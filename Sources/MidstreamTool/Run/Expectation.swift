@@ -40,7 +40,7 @@ struct Expectation: Sendable {
         }
         guard let condition else { return value == nil ? "\(text) was expected, and isn't there" : nil }
         let holds = Self.holds(value ?? NSNull(), condition.comparison, condition.value)
-        return holds ? nil : "\(text) was expected, and it is \(value.map(Self.shown) ?? "missing")"
+        return holds ? nil : "\(text) was expected, and it is \(value.map(Self.shown)?.escapingControls ?? "missing")"
     }
 
     private static func holds(_ value: Any, _ comparison: String, _ text: String) -> Bool {
