@@ -8,8 +8,9 @@ public import Foundation
 ///
 /// A literal is kept as it is. What is interpolated is percent-encoded but for letters, digits and `-._~` (RFC 3986 §2.3), so that it
 /// stays within its segment of the path or its item of the query, whatever it holds: a slash, a question mark, a number sign. In the
-/// place of a host only what could end that is encoded. A path segment that would come out as `.` or `..` can't be encoded so that servers
-/// don't take it for a step through the path; sending such a request fails with ``HTTPError/Code/invalidRequest``.
+/// place of a host, or of user and password, only what could end that is encoded. A path segment that would come out as `.` or `..`
+/// can't be encoded so that servers don't take it for a step through the path; sending such a request fails with
+/// ``HTTPError/Code/invalidRequest``.
 ///
 /// A `URL` is interpolated as it is, since it is encoded already, and so is a text with `raw:`:
 ///
