@@ -81,6 +81,9 @@ public final class DiskCacheStore: CacheStore {
             else { throw MissingBytes() }
             do {
                 body = try Self.body(of: row, range, folder)
+            } catch let error as FileError where error.code == EMFILE || error.code == ENFILE {
+                // Nobody has looked at the file.
+                throw error
             } catch {
                 // Gone, cut short, or not as it was written.
                 try await perform { try $0.remove(Int64(bitPattern: entry.id)) }

@@ -171,6 +171,29 @@ struct DiskStoreTests {
         }
     }
 
+    #if os(Linux)
+        /// In a process of its own, since others need descriptors.
+        @Test("stay when there is no descriptor to read them with")
+        func descriptors() async throws {
+            let path = folder.url.path
+            _ = try await client(DiskCacheStore(folder.url)) { sized($0) }.send(HTTPRequest("http://h.test/300000"))
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                let store = DiskCacheStore(URL(fileURLWithPath: path))
+                let entries = try await store.entries(for: CacheKey(url: "http://h.test/300000"))
+                let entry = try #require(entries.first)
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                let allowed = limit.rlim_cur
+                limit.rlim_cur = 0
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                await #expect(throws: FileError.self) { _ = try await store.body(of: entry, range: nil) }
+                limit.rlim_cur = allowed
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                #expect(try await store.body(of: entry, range: nil).collect() == bytes(300_000))
+            }
+        }
+    #endif
+
     @Test("another's lock is a miss")
     func locked() async throws {
         let store = DiskCacheStore(folder.url)
