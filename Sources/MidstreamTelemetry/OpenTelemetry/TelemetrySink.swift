@@ -64,17 +64,23 @@ protocol TelemetrySink: Sendable {
 
 /// A file with a document in each line, to which others may write as well.
 struct FileSink: TelemetrySink {
-    private let file: Locked<FileHandle>
+    private let file: Locked<(handle: FileHandle, isTorn: Bool)>
 
     init(_ path: String) throws {
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw OpenTelemetryExporter.Failure.file(path) }
-        file = Locked(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
+        file = Locked((handle: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), isTorn: false))
     }
 
     func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> TelemetryRefusal? {
-        // In one piece, which the system puts at the end of what is there by then.
-        try file.withLock { try $0.write(contentsOf: Data(document) + Data("\n".utf8)) }
+        try file.withLock { file in
+            // A write that failed may have left a part of a line.
+            let start = file.isTorn ? "\n" : ""
+            file.isTorn = true
+            // In one piece, which the system puts at the end of what is there by then.
+            try file.handle.write(contentsOf: Data(start.utf8) + Data(document) + Data("\n".utf8))
+            file.isTorn = false
+        }
         return nil
     }
 }
