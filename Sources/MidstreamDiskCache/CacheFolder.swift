@@ -43,6 +43,9 @@ struct CacheFolder: Sendable {
         for suffix in ["", "-wal", "-shm"] { rename(database + suffix, database + suffix + ".damaged") }
     }
 
+    /// Throws away the database that was put aside.
+    func removeDamaged() { for suffix in ["", "-wal", "-shm"] { unlink(database + suffix + ".damaged") } }
+
     /// The names of what is among the bodies.
     var bodyNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: bodies)) ?? [] }
 

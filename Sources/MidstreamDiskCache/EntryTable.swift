@@ -197,7 +197,11 @@ final class EntryTable {
     func removeAll(origin name: String?) throws {
         try database.execute("PRAGMA synchronous=FULL")
         defer { try? database.execute("PRAGMA synchronous=NORMAL") }
-        if let name { try removeRows("origin = ?", origin(name)) } else { try removeRows("? IS NULL", .null) }
+        if let name { return try removeRows("origin = ?", origin(name)) }
+        try removeRows("? IS NULL", .null)
+        // What a damaged one held, too.
+        folder.removeDamaged()
+        sweep(folder.bodyNames.filter { UInt64($0, radix: 16) != nil })
     }
 
     func remove(_ id: Int64) throws { try removeRows("id = ?", .integer(id)) }

@@ -49,6 +49,19 @@ struct DamageTests {
         #expect(try await second.salt() == other)
     }
 
+    @Test("when all is removed, so is what a damaged database held")
+    func removedWithTheRest() async throws {
+        let store = DiskCacheStore(folder.url)
+        _ = try await client(store) { sized($0) }.send(HTTPRequest("http://h.test/300000"))
+        await #expect(throws: DatabaseError.self) {
+            try await store.perform { (_) -> Void in throw DatabaseError(code: 11, description: "damaged") }
+        }
+        #expect(FileManager.default.fileExists(atPath: folder.database + ".damaged") && folder.bodies.count == 1)
+        try await DiskCacheStore(folder.url).removeAll(origin: nil)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(!names.contains { $0.hasSuffix(".damaged") } && folder.bodies.isEmpty)
+    }
+
     @Test("who finds a damage late puts nothing new aside")
     func foundLate() throws {
         let folder = CacheFolder(path: folder.url.path)
