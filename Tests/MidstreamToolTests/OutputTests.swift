@@ -172,6 +172,21 @@ struct OutputTests {
         #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder.url.path)) == ["session", ".session.lock"])
     }
 
+    @Test("What a run that was killed has written of a session is gone after the next")
+    func killedSession() throws {
+        defer { server.shutdown() }
+        let session = try Session(folder.url.appendingPathComponent("session").path)
+        session.jar.set(try Cookie("a", "1", domain: "example.com"))
+        var path = ""
+        try session.save {
+            path = $0
+            return Terminal.makeFile($0)
+        }
+        try Data("[".utf8).write(to: URL(fileURLWithPath: path))
+        try session.save()
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder.url.path)) == ["session", ".session.lock"])
+    }
+
     @Test("Runs at once keep in a session what each of them has changed")
     func sessionsAtOnce() throws {
         defer { server.shutdown() }

@@ -46,9 +46,13 @@ struct Session {
         let lock = folder.appendingPathComponent(".\(file.lastPathComponent).lock").path
         let locked = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(locked) }
-        while flock(locked, LOCK_EX) != 0, errno == EINTR {}
+        var isAlone = false
+        repeat { isAlone = flock(locked, LOCK_EX) == 0 } while !isAlone && errno == EINTR
         guard let merged = merged(cookies) else { throw failure }
-        try Terminal.replace(file, by: Array(JSONEncoder().encode(merged)), making: make)
+        // Always the same while it is alone, so that the next run finds what one that is killed leaves.
+        let name = isAlone ? ".\(file.lastPathComponent).new" : nil
+        if let name { unlink(folder.appendingPathComponent(name).path) }
+        try Terminal.replace(file, by: Array(JSONEncoder().encode(merged)), beside: name, making: make)
         saved.withLock { $0 = Set(cookies) }
     }
 

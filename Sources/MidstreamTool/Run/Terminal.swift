@@ -45,11 +45,13 @@ enum Terminal {
     ///
     /// - Parameters:
     ///   - mode: Who may read it when it is complete. Until then it is its owner's alone.
+    ///   - name: What it is called until then; by default as nothing else is.
     ///   - make: Makes a new file at a path, and returns its descriptor.
     static func replace(
-        _ file: URL, by content: [UInt8], mode: mode_t = 0o600, making make: (String) -> Int32 = Self.makeFile
+        _ file: URL, by content: [UInt8], mode: mode_t = 0o600, beside name: String? = nil,
+        making make: (String) -> Int32 = Self.makeFile
     ) throws {
-        let beside = file.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString)").path
+        let beside = file.deletingLastPathComponent().appendingPathComponent(name ?? ".\(UUID().uuidString)").path
         let descriptor = make(beside)
         guard descriptor >= 0 else { throw failure(errno, toWrite: file.path) }
         defer { close(descriptor) }
