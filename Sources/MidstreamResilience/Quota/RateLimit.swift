@@ -232,8 +232,8 @@ public final class RateLimit: HTTPInterceptor {
                 {
                     .quotaLearned(
                         key: shelf.key, left: retryAfter == nil ? said.left : nil,
-                        time: retryAfter ?? said.seconds.map { .seconds($0) }, isOfPartition: isPartition,
-                        malformed: isPartition ? nil : fields.malformed)
+                        time: retryAfter ?? said.seconds.map { .seconds($0) }, isThrottled: isThrottled,
+                        isOfPartition: isPartition, malformed: isPartition ? nil : fields.malformed)
                 }, about: response.request)
         }
         let throttled = isThrottled ? fields.usedUp : []

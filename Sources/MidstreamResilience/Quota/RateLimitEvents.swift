@@ -11,12 +11,13 @@ extension CallEvent {
 
     /// A server announced how many more requests may be made, of all or of those with the same credentials, or asked for fewer.
     static func quotaLearned(
-        key: String, left: Int?, time: Duration?, isOfPartition: Bool, malformed: String?
+        key: String, left: Int?, time: Duration?, isThrottled: Bool, isOfPartition: Bool, malformed: String?
     ) -> CallEvent {
         let period = (time.map { " for \($0.brief)" } ?? "") + (isOfPartition ? " to those with these credentials" : "")
         let text =
             malformed.map { "\($0) of \(key) can't be read and is ignored" }
-            ?? left.map { "\(key) leaves \($0) requests\(period)" } ?? "\(key) asks to be left alone\(period)"
+            ?? left.map { "\(key) leaves \($0) requests\(period)" }
+            ?? "\(key) \(isThrottled ? "asks to be left alone" : "says what its policy is")\(period)"
         return CallEvent(
             "quota.learned", text,
             [

@@ -134,6 +134,14 @@ struct RateLimitTests {
         #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .refuses(wait: 500_000_000))
     }
 
+    @Test("a policy alone is no wish to be left alone, which a 429 is", arguments: [200, 429] as [HTTPStatus])
+    func policyAlone(status: HTTPStatus) async throws {
+        let server = answering(status, ["RateLimit-Policy": "\"a\";q=4;w=2"])
+        let client = bench.client(server, validators: [], interceptors: { RateLimit() })
+        let event = try #require(try await client.send(HTTPRequest("/")).trace.events(named: "quota.learned").first)
+        #expect(event.text == "https://h \(status == 200 ? "says what its policy is" : "asks to be left alone")")
+    }
+
     @Test("429 with Retry-After wins over the fields")
     func retryAfter() async throws {
         let throttling = answering(429, ["Retry-After": "7", "RateLimit": "\"a\";r=100;t=1"])
