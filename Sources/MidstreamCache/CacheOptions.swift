@@ -36,7 +36,8 @@ public struct CacheOptions: Sendable {
     public var patience = Duration.seconds(5)
     /// Whether responses get a `Cache-Status` field (RFC 9211); false by default. ``HTTPResponse/cacheStatus`` has the same.
     public var addsCacheStatus = false
-    /// The time of day; the system's by default.
+    /// The time of day; the system's by default. Stores go by the system's all the same: where this one is ahead of it, an older response
+    /// that comes late takes the place of a newer one, and a fleet keeps responses for a minute.
     public var now: @Sendable () -> Date = { Date() }
 
     /// The defaults.
