@@ -16,7 +16,6 @@
             self.init(
                 kind, Self.withheld(secrets, in: text), request: transfer.request,
                 phase: kind == .invalidRequest || kind == .proxy ? .notSent : phase)
-            metrics = transfer.metricsSoFar(handle)
         }
 
         private static func kind(

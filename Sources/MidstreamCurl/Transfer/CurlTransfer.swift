@@ -138,7 +138,6 @@
             }
             var error = HTTPError.noAllowedAddress(of: URLText(request.urlText).host.map(String.init) ?? "the URL")
             error.request = request
-            error.metrics = metricsSoFar(handle)
             return error
         }
 

@@ -283,6 +283,7 @@
         package final func finish(_ transfer: Transfer, _ failure: (any Error)? = nil, isClean: Bool) {
             assert(isCurrent)
             guard transfer.isUnderWay else { return }
+            let failure = failure.map { transfer.withMetrics($0) }
             remove(transfer, isClean: isClean)
             hasEndedOne = true
             exchanges.end(at: now)
@@ -297,7 +298,7 @@
                 showLoad()
                 return transfer.fail(error)
             }
-            fail(transfer, error, isClean: false)
+            fail(transfer, transfer.withMetrics(error), isClean: false)
         }
 
         private func fail(_ transfer: Transfer, _ error: any Error, isClean: Bool) {

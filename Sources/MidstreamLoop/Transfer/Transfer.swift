@@ -156,6 +156,13 @@
             return metrics
         }
 
+        /// The error that it ends with, and what has been measured until now.
+        final func withMetrics(_ error: any Error) -> any Error {
+            guard var failure = error as? HTTPError else { return error }
+            failure.metrics = metrics
+            return failure
+        }
+
         /// From the start of the exchange to a moment of the monotonic clock; nil for zero, which is one that hasn't come.
         package final func time(to moment: UInt64) -> Duration? {
             guard moment > 0 else { return nil }
@@ -330,9 +337,7 @@
                 } else {
                     options.delivery == .streamed ? "The head of the response didn't come" : "The response wasn't whole"
                 }
-            var error = HTTPError(.timeout, "\(what) within the time allowed.", request: request, phase: phase)
-            error.metrics = metrics
-            return error
+            return HTTPError(.timeout, "\(what) within the time allowed.", request: request, phase: phase)
         }
     }
 #endif

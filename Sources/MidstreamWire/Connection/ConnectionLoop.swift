@@ -39,15 +39,8 @@
     }
 
     extension ConnectionLoop {
-        /// Ends a transfer with what went wrong, and what was measured until then.
-        func fail(_ transfer: WireTransfer, _ error: any Error) {
-            var error = error
-            if var failure = error as? HTTPError {
-                failure.metrics = transfer.metrics
-                error = failure
-            }
-            finish(transfer, error, isClean: false)
-        }
+        /// Ends a transfer with what went wrong.
+        func fail(_ transfer: WireTransfer, _ error: any Error) { finish(transfer, error, isClean: false) }
 
         /// Ends a transfer that has refused a part of its response.
         func stop(_ transfer: WireTransfer) {
