@@ -36,6 +36,7 @@
                 "`Content-Length` with different numbers, or none, beside a `Transfer-Encoding`, too",
             "The response's Transfer-Encoding isn't chunked.": "any other `Transfer-Encoding`",
             "The server switched protocols unasked.": "101",
+            "The connection was closed before an answer came.": cut,
             "The connection was closed within the head.": cut,
             "The connection was closed before the body's end.": cut,
         ]

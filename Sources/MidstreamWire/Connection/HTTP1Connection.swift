@@ -103,7 +103,7 @@
                 text = failure?.message ?? "The connection was closed."
             } else if transfer.head.isComplete {
                 text = failure?.message ?? "The connection was closed before the body's end."
-            } else if isAnswered {
+            } else if !held.isEmpty {
                 text = "The connection was closed within the head."
             } else if wasReused {
                 text = "The kept connection was closed before an answer came."

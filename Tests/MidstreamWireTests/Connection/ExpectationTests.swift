@@ -32,6 +32,21 @@
             #expect(response.body.bytes == Array("ok".utf8))
         }
 
+        @Test(arguments: [
+            ("HTTP/1.1 103 Early Hints\r\n\r\n", "The connection was closed before an answer came."),
+            ("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200", "The connection was closed within the head."),
+        ])
+        func `An interim response is no part of the answer's head`(_ sent: String, _ message: String) async throws {
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write(sent)
+            }
+            let error = await #expect(throws: HTTPError.self) {
+                try await wireTransport().deliver(request(server.url, .buffered(upTo: 10)))
+            }
+            #expect(error?.code == .connectionLost && error?.message == message)
+        }
+
         private static let hour: UInt64 = 3_600_000_000_000
 
         @Test(arguments: [TransportConfiguration.HTTPVersions.http1Only, .http2PriorKnowledge])
