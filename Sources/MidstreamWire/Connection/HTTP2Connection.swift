@@ -362,7 +362,10 @@
         func didSend(frame type: UInt8, length: Int, isLast: Bool, ofStream stream: Int32) {
             // Heads and bodies.
             guard type <= 1 else {
-                if type == 3 { expectUntold() }
+                guard type == 3 else { return }
+                expectUntold()
+                // One that is still here nghttp2 has reset, and of a body of another length than its head says it tells in no other way.
+                streams[stream]?.isViolated = true
                 return
             }
             // The server gives back what it has read in parts as small as it likes, for the stream and for the connection (RFC 9113 §6.9).

@@ -234,8 +234,8 @@
         func didClose(_ code: HTTP2ErrorCode) {
             isClosed = true
             guard transfer.isUnderWay else { return connection.remove(self, nil) }
-            if isViolated { return fail(.protocolViolation, "The response broke a rule of HTTP/2: \(code.name).") }
             if let failure = transfer.failure { return fail(failure) }
+            if isViolated { return fail(.protocolViolation, "The response broke a rule of HTTP/2: \(code.name).") }
             // What came before it waits for its reader.
             if hasEnd { return }
             // Whatever a server says, it has seen what it has begun to answer.

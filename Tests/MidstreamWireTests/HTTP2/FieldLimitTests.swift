@@ -36,6 +36,14 @@
             }
         }
 
+        /// RFC 9113 §8.1.1.
+        @Test(arguments: ["1", "5"]) func `A body that isn't as long as its head says isn't reset by the server`(_ length: String)
+            async throws
+        {
+            let result = try await outcome { Frame.response("ok", [HPACKField("content-length", length)], stream: $0) }
+            #expect(result.httpError?.message.hasPrefix("The response broke a rule of HTTP/2: ") == true, "\(result)")
+        }
+
         /// Of which most are indices of one that has come before: more frames for one head are refused.
         @Test(arguments: [(-1, true), (0, true), (1, false)])
         func `A head may have 256 KiB`(_ beyond: Int, _ isTaken: Bool) async throws {
