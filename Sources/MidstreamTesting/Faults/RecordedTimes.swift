@@ -11,7 +11,7 @@ extension ServiceTime {
     /// The times that a server took in a record of real traffic, as browsers and proxies save it: an HTTP archive (HAR 1.2), of each entry
     /// the time from the end of the request to the first byte of the response (`timings.wait`).
     ///
-    /// Entries for which that isn't known (-1) are left out.
+    /// Entries for which that isn't known (-1) are left out, and those that a cache answered (`_fromCache`): the server never saw them.
     ///
     /// - Parameters:
     ///   - archive: The file; at most 256 MiB.
@@ -28,8 +28,9 @@ extension ServiceTime {
             throw UnusableRecord(description: error.message)
         }
         var times: [Duration] = []
-        for (number, entry) in entries.enumerated() where entry.timings.wait != -1 && matches(entry.request.url) {
+        for (number, entry) in entries.enumerated() where matches(entry.request.url) {
             let milliseconds = entry.timings.wait
+            guard milliseconds != -1, entry._fromCache == nil else { continue }
             guard milliseconds >= 0, milliseconds <= 86_400_000 else {
                 throw UnusableRecord(description: "Entry \(number) has waited \(milliseconds) ms, which is no time of a day.")
             }
@@ -56,8 +57,14 @@ private struct HTTPArchive: Decodable {
             let wait: Double
         }
 
+        /// Whatever its value is.
+        struct Presence: Decodable {
+            init(from decoder: any Decoder) throws {}
+        }
+
         let request: Request
         let timings: Timings
+        let _fromCache: Presence?
     }
 
     let log: Log

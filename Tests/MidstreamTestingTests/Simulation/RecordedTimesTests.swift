@@ -9,15 +9,18 @@ import Testing
         Data(#"{"log": {"version": "1.2", "creator": {"name": "x"}, "entries": [\#(entries)]}}"#.utf8)
     }
 
-    private func entry(_ url: String, _ wait: String) -> String {
-        #"{"time": 9, "request": {"method": "GET", "url": "\#(url)"}, "timings": {"send": 0, "wait": \#(wait), "receive": 1}}"#
+    private func entry(_ url: String, _ wait: String, fromCache: String = "null") -> String {
+        #"{"time": 9, "request": {"method": "GET", "url": "\#(url)"}, "timings": {"send": 0, "wait": \#(wait), "receive": 1}, "#
+            + #""_fromCache": \#(fromCache)}"#
     }
 
     @Test("the waits of the entries that are asked for are its samples")
     func samples() throws {
         let record = archive(
-            [entry("https://a/1", "12.5"), entry("https://b/", "7"), entry("https://a/2", "-1"), entry("https://a/3", "0")]
-                .joined(separator: ","))
+            [
+                entry("https://a/1", "12.5"), entry("https://b/", "7"), entry("https://a/2", "-1"), entry("https://a/3", "0"),
+                entry("https://a/4", "1", fromCache: #""disk""#),
+            ].joined(separator: ","))
         #expect(try ServiceTime.recorded(in: record) == .samples([.microseconds(12_500), .milliseconds(7), .zero]))
         let own = try ServiceTime.recorded(in: Data([0xEF, 0xBB, 0xBF]) + record) { $0.hasPrefix("https://a/") }
         #expect(own == .samples([.microseconds(12_500), .zero]))
