@@ -118,11 +118,12 @@ struct ResponseWriter {
         var head = Array("\(response.version) \(response.status.code) \(reason)\r\n".utf8)
         head.append(fields: response.headers.bytes(replacingContentLength: declaredLength))
         let given = response.headers
-        if let contentType = response.body.contentType, hasBody, !given.contains(.contentType) {
+        // To a HEAD, too, which has the fields of a GET (RFC 9110 §9.3.2).
+        let allowsFraming = response.status.code >= 200 && response.status != .noContent && response.status != .notModified
+        if let contentType = response.body.contentType, allowsFraming, !given.contains(.contentType) {
             head.append(field: "Content-Type", contentType)
         }
         if !saysLength, !given.contains(.transferEncoding) {
-            let allowsFraming = response.status.code >= 200 && response.status != .noContent && response.status != .notModified
             switch framing {
             case .length(let length) where allowsFraming: head.append(field: "Content-Length", "\(length)")
             case .chunked where allowsFraming: head.append(field: "Transfer-Encoding", "chunked")
