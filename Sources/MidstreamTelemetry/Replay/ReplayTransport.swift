@@ -28,7 +28,8 @@ public struct ReplayTransport: HTTPTransport {
     public enum Order: Sendable {
         /// For each request the next of those that match it.
         case byRequest
-        /// Exactly as recorded: a request that isn't the next one is a miss.
+        /// Exactly as in the archive: a request that isn't the next one is a miss. ``HARRecorder`` writes an exchange when its body has ended,
+        /// and so behind what was sent while it arrived.
         case sequence
     }
 
