@@ -23,17 +23,14 @@ extension HTTPBody {
         }
         return .incoming(length: length) {
             while true {
-                let (piece, isOver) = state.withLock { state -> ([UInt8], Bool) in
-                    let piece = state.rest.prefix(Swift.min(slices, state.allowance))
-                    state.rest = state.rest.dropFirst(piece.count)
-                    state.allowance -= piece.count
-                    return (Array(piece), piece.isEmpty && state.allowance == 0)
-                }
-                if isOver { return try await end(finish) }
+                let (piece, allowance) = state.withLock { ($0.rest.prefix(Swift.min(slices, $0.allowance)), $0.allowance) }
                 if !piece.isEmpty {
+                    // Taken only then: a reader that is cancelled meanwhile has had nothing of it.
                     if pause > .zero { try await clock.pause(for: pause * piece.count) }
-                    return piece
+                    state.withLock { $0 = ($0.rest.dropFirst(piece.count), allowance - piece.count) }
+                    return Array(piece)
                 }
+                if allowance == 0 { return try await end(finish) }
                 guard let chunk = try await chunks.next() else { return try await end(shortFinish ?? finish) }
                 state.withLock { $0.rest = chunk[...] }
             }

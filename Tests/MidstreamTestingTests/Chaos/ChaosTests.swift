@@ -151,6 +151,21 @@ struct ChaosTests {
         }
     }
 
+    @Test("a reader that is cancelled in the pause of a slow body has had nothing of it")
+    func cancelledInAPause() async throws {
+        let clock = TestClock()
+        let body = HTTPBody.bytes([1, 2]).faulty(length: 2, slices: 1, pause: .seconds(1), then: .end, on: clock)
+        let chunks = ChunkReader(body)
+        let first = Task { try await chunks.next() }
+        await clock.waitForSleepers(1)
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        let second = Task { try await chunks.next() }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        #expect(try await second.value == [1])
+    }
+
     @Test("a share of what matches, the same for the same seed; the first rule that strikes counts")
     func shares() async throws {
         func pattern(_ seed: UInt64) async throws -> [Int] {
