@@ -52,6 +52,24 @@ struct OutputTests {
         #expect(try String(contentsOf: long, encoding: .utf8) == "hello")
     }
 
+    @Test("A file is closed also when the answer breaks off")
+    func closed() async throws {
+        defer { server.shutdown() }
+        var cut = MockServer.Response(body: .bytes([UInt8](repeating: 65, count: 100_000)))
+        cut.fault = .disconnect(.insideBody(afterBytes: 1_000))
+        server.enqueue(cut)
+        let pipe = folder.url.appendingPathComponent("pipe").path
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        #expect(try await Invocation(Arguments(["get", server.url(), "-o", pipe])).run() == 1)
+        // The end, which comes when nobody can write any more: another test's child may have it open until it is another program.
+        await eventually {
+            var bytes = [UInt8](repeating: 0, count: 1_000)
+            return read(reader, &bytes, 1_000) == 0
+        }
+    }
+
     @Test("Limits of time hold for the body as well", arguments: ["--deadline", "--timeout"])
     func limits(option: String) async throws {
         defer { server.shutdown() }

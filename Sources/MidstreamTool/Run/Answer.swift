@@ -12,7 +12,10 @@ struct Answer {
         try showHead(of: response)
         guard isContent, let path = arguments.output, path != "-" else { return try await print(response) }
         let output = try Terminal.descriptor(path)
+        var isOpen = true
+        defer { if isOpen { close(output) } }
         for try await chunk in response.body { try Terminal.put(chunk, into: output) }
+        isOpen = false
         if close(output) != 0 { throw OutputFailure(code: errno) }
     }
 
