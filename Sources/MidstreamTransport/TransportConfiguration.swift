@@ -9,7 +9,8 @@ internal import MidstreamCore
         public var tls: TLSConfiguration
         /// Through what the connections go; ``Proxy/direct`` by default: `http_proxy` and its like are **not** read.
         public var proxy: Proxy
-        /// A unix domain socket that all connections go to, whatever the URL's host, and whatever ``proxy`` says; nil by default.
+        /// A unix domain socket that all connections go to, whatever the URL's host, and whatever ``proxy`` says; nil by default. With libcurl
+        /// no connection to it is kept.
         public var unixSocketPath: String?
         /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
         /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.

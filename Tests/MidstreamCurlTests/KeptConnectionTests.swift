@@ -83,6 +83,61 @@
             #expect(server.accepted == 1)
         }
 
+        /// Says farewell on an idle connection, which libcurl would take for the answer to the next request there.
+        @Test func `None to a unix domain socket is kept`() async throws {
+            let folder = try TemporaryFolder()
+            let path = folder.url.appendingPathComponent("s").path
+            let listener = try #require(Self.listener(path))
+            let isAnswered = DispatchSemaphore(value: 0)
+            let hasSpoken = DispatchSemaphore(value: 0)
+            let hasEnded = Suspension<Void>()
+            Thread.detachNewThread {
+                let first = Self.answerNext(listener, "1")
+                isAnswered.wait()
+                Self.write("408 Request Timeout", "bye", to: first)
+                hasSpoken.signal()
+                Glibc.close(Self.answerNext(listener, "2"))
+                Glibc.close(first)
+                hasEnded.resume()
+            }
+            let transport = curlTransport(configuration: TransportConfiguration(unixSocketPath: path))
+            let one = try await transport.deliver(request("http://any.name/", .buffered(upTo: 10)))
+            isAnswered.signal()
+            hasSpoken.wait()
+            let two = try await transport.deliver(request("http://any.name/", .buffered(upTo: 10)))
+            shutdown(listener, Int32(SHUT_RDWR))
+            await hasEnded.value()
+            Glibc.close(listener)
+            #expect(one.body.bytes == Array("1".utf8))
+            #expect(two.status == 200)
+            #expect(two.body.bytes == Array("2".utf8))
+        }
+
+        private static func listener(_ path: String) -> Int32? {
+            let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+            let status = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, length) }
+            }
+            return status == 0 && listen(listener, 8) == 0 ? listener : nil
+        }
+
+        /// Answers the first request of the next connection, which stays open.
+        private static func answerNext(_ listener: Int32, _ body: String) -> Int32 {
+            let connection = accept(listener, nil, nil)
+            var received = [UInt8](repeating: 0, count: 4_096)
+            if recv(connection, &received, received.count, 0) > 0 { write("200 OK", body, to: connection) }
+            return connection
+        }
+
+        private static func write(_ status: String, _ body: String, to connection: Int32) {
+            let answer = Array("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+            _ = send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))
+        }
+
         /// Zeros in zlib's format (RFC 1950): a literal, and then as often "258 times the byte before" (RFC 1951 §3.2.6).
         private static func zeros(runs: Int) -> [UInt8] {
             var bits: [UInt8] = [1, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0]

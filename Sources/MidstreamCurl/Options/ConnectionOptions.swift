@@ -93,7 +93,8 @@
                 // Zero would mean curl's own five minutes.
                 handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
             }
-            if !configuration.keepsConnections { handle.set(CURLOPT_FORBID_REUSE, 1) }
+            // What comes unasked on a kept connection is seen where that is known by its port (``KeptConnections``).
+            if !configuration.keepsConnections || configuration.unixSocketPath != nil { handle.set(CURLOPT_FORBID_REUSE, 1) }
             if let path = configuration.unixSocketPath { handle.set(CURLOPT_UNIX_SOCKET_PATH, path) }
             // The prefix says that it is no interface's name.
             if let address = configuration.localAddress { handle.set(CURLOPT_INTERFACE, "host!\(address)") }
