@@ -182,5 +182,14 @@
             }
             #expect(!"\(error)".contains("s3cret") && !error.message.contains("s3cret"))
         }
+
+        @Test func `Nor is what is in the address of a proxy that isn't one`() async throws {
+            let configuration = TransportConfiguration(proxy: .http("http://user:s3/cret@127.0.0.1:1"))
+            let error = try await #require(throws: HTTPError.self) {
+                try await testedTransport(configuration: configuration).send(HTTPRequest("http://nowhere.invalid/"))
+            }
+            #expect(error.code == .proxy)
+            #expect(!"\(error)".contains("cret") && !error.message.contains("cret"))
+        }
     }
 #endif
