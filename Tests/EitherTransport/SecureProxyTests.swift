@@ -74,6 +74,18 @@
             }
         }
 
+        @Test func `The environment's is checked as one that is given`() async throws {
+            await #expect(processExitsWith: .success) {
+                let proxy = try Self.proxy()
+                setenv("http_proxy", "https://u:p@localhost:\(proxy.port)", 1)
+                var configuration = TransportConfiguration(proxy: .environment)
+                configuration.tls.authorities = .file(Servers["CA"])
+                let response = try await testedTransport(configuration: configuration).deliver(
+                    request("http://a.invalid/path", .buffered(upTo: 100)))
+                #expect(response.status == 200)
+            }
+        }
+
         @Test func `A proxy that can't be trusted gets nothing`() async throws {
             let heads = Locked<[String]>([])
             let proxy = try Self.proxy(heads)

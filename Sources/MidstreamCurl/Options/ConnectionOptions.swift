@@ -146,7 +146,7 @@
         }
 
         private func applyProxy(to handle: EasyHandle) {
-            if case .environment = configuration.proxy { return }
+            if case .environment = configuration.proxy { return applyTLSOfProxy(to: handle) }
             guard let proxy else { return handle.set(CURLOPT_PROXY, "") }
             if proxy.isSecure { applyTLSOfProxy(to: handle) }
             handle.set(CURLOPT_PROXY, proxy.url)
