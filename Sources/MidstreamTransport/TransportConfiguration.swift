@@ -13,7 +13,8 @@ internal import MidstreamCore
         /// no connection to it is kept.
         public var unixSocketPath: String?
         /// Where connections to a `host:port` go instead: an address, or `address:port`. The `Host` field and the name that a
-        /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default.
+        /// certificate is checked against stay those of the URL. An IPv6 address stands in brackets. Empty by default. Through a proxy the wire
+        /// fails with ``HTTPError/Code/unsupported``; libcurl has the proxy connect there.
         public var hostOverrides: [String: String]
         /// Which servers connections may be made to, by their addresses; ``Destinations/any`` by default.
         public var destinations: Destinations

@@ -126,6 +126,9 @@
         /// - Throws: ``HTTPError`` when no connection can lead there.
         func check(_ settings: WireSettings) throws {
             if proxy != nil, !settings.allowed.isAny { throw HTTPError.destinationsBehindProxy }
+            if proxy != nil, settings.hostOverrides[authority] != nil {
+                throw HTTPError.unsupported("Through a proxy no connection can go where hostOverrides has it go.")
+            }
             guard let address else { return try checkZone(settings) }
             guard proxy == nil, settings.configuration.unixSocketPath == nil else {
                 throw HTTPError.unsupported("A request with an address can't go through a proxy or a unix domain socket.")

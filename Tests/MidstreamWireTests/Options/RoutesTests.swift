@@ -41,6 +41,16 @@
             }
         }
 
+        @Test func `A host that is led elsewhere isn't reached through a proxy`() {
+            let overrides = ["a.example:80": "127.0.0.1", "b.example:80": "127.0.0.1"]
+            let settings = WireSettings(
+                TransportConfiguration(proxy: .http("p.example", noProxy: ["b.example"]), hostOverrides: overrides))
+            for (host, isRefused) in [("A.example", true), ("a.example:81", false), ("b.example", false)] {
+                let error = Result { try settings.route(of: "http://\(host)/", address: nil).check(settings) }.httpError
+                #expect((error?.code == .unsupported) == isRefused, "\(host)")
+            }
+        }
+
         @Test func `A proxy's address has what it doesn't say by default`() {
             let proxy = routes(.http("http://u%20x:5%-p%40@p.example")).proxy(isSecure: true, host: "h")
             #expect(proxy?.host == "p.example")
