@@ -76,7 +76,10 @@
 
         override func distrustConnection(of transfer: Transfer) {
             switch transfer.wire.connection {
-            case let dial as Dial: dial.isDistrusted = true
+            case let dial as Dial:
+                dial.isDistrusted = true
+                // The transfer's end tells how far the dial has come.
+                transfer.wire.measured.times = dial.times
             case let stream as HTTP2Stream: stream.connection.distrust()
             default: break
             }

@@ -2,6 +2,7 @@
     import MidstreamCore
     import MidstreamLoop
     import MidstreamTransport
+    import MidstreamWire
     import TestSupport
     import Testing
 
@@ -58,6 +59,20 @@
             }
             #expect(error?.code == .deadlineExceeded)
             #expect(error?.metrics?.isReusedConnection == true && error?.metrics?.firstByte == nil)
+        }
+
+        @Test(arguments: deliveries)
+        func `What a limit ends in TLS's handshake is measured as far as it came`(_ delivery: BodyDelivery) async throws {
+            let server = try RawServer { $0.waitForEnd() }
+            let transport = wireTransport()
+            let error = await #expect(throws: HTTPError.self) {
+                _ = try await transport.send(
+                    request("https://127.0.0.1:\(server.port)/", delivery),
+                    ExchangeOptions(delivery: delivery, timeLimit: .milliseconds(200)))
+            }
+            #expect(error?.code == .timeout)
+            #expect(error?.metrics?.nameLookup != nil && error?.metrics?.connect != nil)
+            #expect(error?.metrics?.tlsHandshake == nil && error?.metrics?.sendStart == nil)
         }
 
         @Test func `Connections are told apart by their numbers`() async throws {
