@@ -53,7 +53,7 @@
             self.init(literal: address.host, port: address.port ?? defaultPort)
         }
 
-        /// A unix domain socket; nil when the path is too long. One that begins with `@` is in Linux' abstract name space.
+        /// A unix domain socket; nil when the path is empty or too long.
         init?(unixPath path: String) {
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
