@@ -24,6 +24,7 @@
     struct Tunnel: ProxyHandshake {
         let authority: String
         let authorization: String?
+        private(set) var interim = 0
 
         func opening() -> [UInt8] {
             let field = authorization.map { "Proxy-Authorization: \($0)\r\n" } ?? ""
@@ -40,7 +41,8 @@
                 while status == nil, violation == nil {
                     switch reader.next(&bytes) {
                     case .head(let head, let code):
-                        if code >= 200 { status = code }
+                        if code >= 200 { status = code } else { interim += 1 }
+                        if interim > HeadReader.interimLimit { violation = HeadReader.Fault.tooManyInterim.message }
                         if code == 407 { challenge = Self.challenge(in: head) }
                     case .violation(let text): violation = text
                     default: return bytes.count

@@ -93,6 +93,7 @@
 
         @Test(arguments: [
             "HTTP/1.1 407 No\r\n\r\n", "HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", "SSH-2.0\r\n", "HTTP/1.1 abc\r\n\r\n",
+            String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 33) + "HTTP/1.1 200 OK\r\n\r\n",
         ])
         func `Any other answer is the proxy's error`(answer: String) {
             var tunnel = Tunnel(authority: "h.example:443", authorization: nil)
