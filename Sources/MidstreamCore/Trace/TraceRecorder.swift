@@ -50,10 +50,13 @@ package struct TraceRecorder: Sendable {
         }
 
         /// Keeps a snapshot of a changed request.
-        mutating func see(_ request: HTTPRequest) {
-            if let lastRequest, request.isUnchanged(since: lastRequest) { return }
+        ///
+        /// - Returns: The one before it, which is let go of outside of the lock: the end of its body may be told to a user's closure.
+        mutating func see(_ request: HTTPRequest) -> HTTPRequest? {
+            if let lastRequest, request.isUnchanged(since: lastRequest) { return nil }
             if !requests.isLast({ $0.isOf(request) }) { requests.append(RequestSnapshot(request)) }
-            lastRequest = request
+            defer { lastRequest = request }
+            return lastRequest
         }
     }
 
@@ -75,20 +78,21 @@ package struct TraceRecorder: Sendable {
     var snapshot: Recording { recording.withLock { $0 } }
 
     /// Releases values that are needed only while the call runs.
-    package func end() { recording.withLock { $0.lastRequest = nil } }
+    package func end() { _ = recording.withLock { $0.lastRequest.take() } }
 
     package func begin(_ element: Int32, _ request: HTTPRequest, within parent: Int32) -> Int32 {
         let now = Self.now
-        return recording.withLock { recording in
+        let (pass, _) = recording.withLock { recording -> (Int32, HTTPRequest?) in
             guard recording.passes.count < Self.maximumPasses else {
                 recording.dropped += 1
-                return -1
+                return (-1, nil)
             }
-            recording.see(request)
+            let former = recording.see(request)
             recording.passes.append(
                 Pass(element: element, parent: parent, start: now, request: Int32(recording.requests.count - 1)))
-            return Int32(recording.passes.count - 1)
+            return (Int32(recording.passes.count - 1), former)
         }
+        return pass
     }
 
     package func end(_ pass: Int32, _ response: HTTPResponse) {

@@ -347,6 +347,27 @@ struct NoteTests {
         HTTPResponse(status: 200, request: request).note("nowhere")
     }
 
+    /// Keeps nothing of what it is sent.
+    private struct Forgetful: HTTPTransport {
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: 200, request: request) }
+    }
+
+    @Test("one about the end of an unread body is left when the next request takes its place")
+    func unreadBodies() async throws {
+        let watches = ClosureHTTPInterceptor("Watches") { request, next in
+            for number in 1...2 {
+                var watched = request
+                watched.body = request.body.observed(onChunk: { _ in }, onEnd: { _ in request.note("ended \(number)") })
+                _ = try await next(watched)
+            }
+            return try await next(request)
+        }
+        var request = request
+        request.body = .once(HTTPBody.text("once"))
+        let response = try await testClient(transport: Forgetful()) { watches }.send(request)
+        #expect(notes(response.trace.spans) == ["Watches: ended 1", "Watches: ended 2"])
+    }
+
     @Test("a text isn't made where nothing is recorded")
     func turnedOff() async throws {
         var configuration = HTTPClient.Configuration()
