@@ -29,7 +29,7 @@
         package final let loop: any TransferLoop
         /// Whether the URL is an https one.
         package final let isSecure: Bool
-        /// Where a streamed body of the request is read.
+        /// Where a streamed body of the request is read: where its caller's tasks run, but for a file, whose disk or pipe no loop may wait for.
         package final let bodyExecutor: CallersExecutor?
         /// Keeps the loop.
         private let owner: any Sendable
@@ -100,7 +100,8 @@
             self.loop = loop
             isSecure = request.urlText.hasSecureScheme
             self.owner = owner
-            bodyExecutor = request.body.bytes == nil ? CallersExecutor() : nil
+            bodyExecutor =
+                request.body.bytes != nil ? nil : request.body.filePath != nil ? CallersExecutor(nil) : CallersExecutor()
         }
 
         /// Has the exchange happen on the transfer's loop. A buffered response comes with its body in memory, and the caller is resumed once.

@@ -66,6 +66,20 @@
             #expect(!gotAll.withLock { $0 }, "No part passes for a whole request.")
         }
 
+        @Test func `A file isn't read on the thread of a loop that its caller prefers`() async throws {
+            let (transport, file) = (wireTransport(), file)
+            let loop = try #require(transport.executor as? WireLoop)
+            let areOnLoop = await withTaskExecutorPreference(loop) {
+                [HTTPBody.file(file), HTTPBody.stream { HTTPBody.file(file) }].map { body -> Bool in
+                    let request = HTTPRequest(.put, "http://h/", body: body)
+                    let transfer = WireTransfer(
+                        request, ExchangeOptions(), settings: loop.settings, tls: nil, loop: loop, owner: loop)
+                    return (transfer.bodyExecutor?.preferred as? WireLoop) === loop
+                }
+            }
+            #expect(areOnLoop == [false, true])
+        }
+
         /// Without care the process would end by a signal: one of its own, since others here may be ended by it.
         @Test func `A connection that is reset while a file is sent is lost`() async {
             await #expect(processExitsWith: .success) {
