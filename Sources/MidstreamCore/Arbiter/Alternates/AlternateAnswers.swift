@@ -27,10 +27,7 @@ final class AlternateAnswers: Sendable {
     deinit {
         // One after the other: each would otherwise release the next within its own end, as deep as there are.
         var next = state.withLock { $0.next.take() }
-        while let current = next, isKnownUniquelyReferenced(&next) {
-            next = nil
-            next = current.state.withLock { $0.next.take() }
-        }
+        while isKnownUniquelyReferenced(&next) { next = next?.state.withLock { $0.next.take() } }
     }
 
     /// Notes the answer that ends this one, and begins the next.
