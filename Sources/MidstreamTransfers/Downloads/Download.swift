@@ -146,7 +146,7 @@ final class Download: Sendable {
             throw try await source.refusal(of: response)
         }
         do {
-            if source.isWhole, isEncoded(response), !takesEncodings {
+            if source.isEncoded(response), !takesEncodings {
                 try startAgain(takingEncodings: true)
                 response.body.close()
                 source.record(.transferRestart(reason: "the answer is encoded, though no encoding was asked for"))
@@ -304,10 +304,5 @@ final class Download: Sendable {
         {
             try expected.check(part.digest(expected.algorithm, upTo: total), toldBy: told)
         }
-    }
-
-    private func isEncoded(_ response: HTTPResponse) -> Bool {
-        guard source.isResumable, source.choosesEncoding else { return false }
-        return response.headers.members(of: .contentEncoding).contains { !$0.equalsIgnoringASCIICase("identity") }
     }
 }

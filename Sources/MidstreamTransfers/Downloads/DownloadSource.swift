@@ -26,6 +26,12 @@ struct DownloadSource: Sendable {
     /// Whether the request leaves it to this which encodings it takes.
     var choosesEncoding: Bool { !request.headers.contains(.acceptEncoding) }
 
+    /// Whether an answer is encoded although no encoding was asked for.
+    func isEncoded(_ response: HTTPResponse) -> Bool {
+        guard isResumable, choosesEncoding else { return false }
+        return response.headers.members(of: .contentEncoding).contains { !$0.equalsIgnoringASCIICase("identity") }
+    }
+
     /// Asks for the whole, or for a range if the representation is still the same.
     ///
     /// - Parameters:

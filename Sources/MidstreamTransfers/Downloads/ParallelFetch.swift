@@ -108,9 +108,9 @@ struct ParallelFetch: Sendable {
             let response = try await source.ask(range, of: total, validator, isPlain: true, telling: source.told)
             body = response.body
             let question = RangeAnswer.Question(start: range.lowerBound, total: total, validator: validator)
-            guard case .part(let came, _) = RangeAnswer(response, to: question) else {
+            guard !source.isEncoded(response), case .part(let came, _) = RangeAnswer(response, to: question) else {
                 body.close()
-                throw Download.StartsAgain(reason: "what came is no part of the same version")
+                throw Download.StartsAgain(reason: "what came is no part of the same version, or encoded")
             }
             (position, end) = (came.lowerBound, came.upperBound)
         }

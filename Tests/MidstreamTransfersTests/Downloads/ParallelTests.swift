@@ -96,6 +96,14 @@ struct ParallelTests {
         #expect(folder.content == other)
     }
 
+    @Test("A piece that is encoded all the same starts it all again")
+    func encoded() async throws {
+        server.next({ $0.fault = .throttle(bytesPerSecond: 8 << 20) }, { $0.headers[.contentEncoding] = "gzip" })
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 2))
+        #expect(folder.content == Self.content)
+        #expect(ranges.filter { $0 == nil }.count == 2)
+    }
+
     @Test("One connection goes on where ranges are offered, and answered with the whole")
     func ignoredRanges() async throws {
         server.change { $0.ignoresRanges = true }
