@@ -9,8 +9,8 @@ public struct DownloadOptions: Sendable {
     /// connections at once counts once.
     public var resumes: Int
     /// Over how many connections; 1 by default, 64 at most. More than one are used only for long responses (from 16 MiB on) of
-    /// servers that allow it, and never over HTTP/2, whose connection gains nothing. When a part that one of them asks for is of no use, one
-    /// starts again.
+    /// servers that allow it, and never over HTTP/2, whose connection gains nothing. Where one of them is refused while another brings bytes,
+    /// it is done without. When a part that one of them asks for is of no use, one starts again.
     public var parallel: Int
     /// The digest that the file has to have, such as `.sha256(hex: "…")`; any by default.
     public var digest: ExpectedDigest?

@@ -40,17 +40,18 @@ struct ParallelFetch: Sendable {
     /// - Parameter response: What brings the first of the pieces.
     func run(_ response: HTTPResponse, workers: Int) async throws {
         // The one that is arriving is the first that is taken.
-        guard let first = pool.take() else { return response.body.close() }
+        guard let first = pool.take(), pool.began(first, response.body) else { return response.body.close() }
         let workers = min(workers, Self.mostWorkers)
         source.note("fetches over \(workers) connections")
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { try await work(beginningWith: (first, response.body)) }
             for _ in 1..<max(1, workers) { group.addTask { try await work() } }
             var isDone = false
             var failure: (any Error)?
             while let result = await group.nextResult() {
                 switch result {
-                case .success: isDone = true
+                case .success(false): continue
+                case .success(true): isDone = true
                 // One that still waits for something isn't needed any more, or is stopped by what befell another.
                 case .failure(let error) where error is CancellationError && (isDone || failure != nil): break
                 case .failure(let error): failure = failure ?? error
@@ -62,13 +63,19 @@ struct ParallelFetch: Sendable {
         }
     }
 
-    private func work(beginningWith given: (PiecePool.Number, HTTPBody)? = nil) async throws {
+    /// Works until all is there; false when the rest is left to others.
+    private func work(beginningWith given: (PiecePool.Number, HTTPBody)? = nil) async throws -> Bool {
         var given = given
         while let number = try await nextPiece(given?.0) {
             let before = attempts.current
             do {
                 try await fetch(number, given?.1)
             } catch let error as HTTPError where error.mayPass {
+                if pool.isDispensable(number) {
+                    pool.giveBack(number)
+                    source.note("goes on over fewer connections: \(error.code)")
+                    return false
+                }
                 // Of one that another has taken over nothing is missing.
                 if !pool.range(of: number).isEmpty {
                     let attempt = attempts.next(after: before)
@@ -80,6 +87,7 @@ struct ParallelFetch: Sendable {
             }
             given = nil
         }
+        return true
     }
 
     /// What to do next; waits while others may still leave something. Nil when all is there.

@@ -104,6 +104,11 @@ final class PiecePool: Sendable {
         }
     }
 
+    /// Whether nobody has begun to read a piece while another is being read, whose reader can go on with this one.
+    func isDispensable(_ number: Number) -> Bool {
+        pieces.withLock { pieces in pieces[number].body == nil && pieces.contains { $0.body != nil && $0.left > 0 } }
+    }
+
     /// Gives a piece back that can't be read on.
     func giveBack(_ number: Number) {
         pieces.withLock { pieces in

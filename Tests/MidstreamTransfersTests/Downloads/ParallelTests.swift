@@ -71,6 +71,14 @@ struct ParallelTests {
         #expect(folder.content == Self.content)
     }
 
+    @Test("A connection that is refused isn't missed while another brings bytes")
+    func refused() async throws {
+        server.next({ $0.fault = .throttle(bytesPerSecond: 8 << 20) })
+        let client = server.client { ConcurrencyLimit(.fixed(1)) }
+        try await client.download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
+        #expect(folder.content == Self.content)
+    }
+
     @Test("What breaks off over all connections at once counts once, and the call goes on no more often than it may")
     func resumes() async throws {
         for _ in 0..<50 { server.cut(100_000) }
