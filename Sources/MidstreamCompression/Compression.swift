@@ -46,7 +46,7 @@ extension HTTPBody {
     /// It is as replayable as this one, and keeps its media type. Bytes in memory are compressed now, so their length is known; that of any
     /// other body isn't. A body that can be read only once comes out chunk by chunk, so that live ones stay live; chunks below a few
     /// kibibytes compress less well by that. An empty body stays as it is. Without the library reading fails with
-    /// ``HTTPError/Code/unsupported``.
+    /// ``HTTPError/Code/unsupported``, and with ``HTTPError/Code/bodyUnreadable`` where a stream isn't as long as it was said to be.
     ///
     /// ``CompressRequests`` does this and the rest.
     public func compressed(_ compression: Compression) -> HTTPBody {
@@ -72,6 +72,8 @@ private struct CompressedChunks: AsyncSequence, Sendable {
         let compression: Compression
         /// What follows each chunk.
         let step: CompressionStep
+        /// How many bytes are still to come of a stream whose length was said.
+        var left: Int64?
         var compressor: (any Compressor)?
         var isAtEnd = false
 
@@ -80,9 +82,12 @@ private struct CompressedChunks: AsyncSequence, Sendable {
             let compressor = try compressor ?? compression.compressor()
             self.compressor = compressor
             while let chunk = try await chunks.next() {
+                left = left.map { $0 - Int64(chunk.count) }
                 let compressed = try compressor.compress(chunk, step)
                 if !compressed.isEmpty { return compressed }
             }
+            // The compressed body, which has no length, would be whole.
+            guard left ?? 0 == 0 else { throw HTTPError(.bodyUnreadable, "The body isn't as long as announced.") }
             isAtEnd = true
             self.compressor = nil
             return try compressor.compress([], .end)
@@ -91,6 +96,8 @@ private struct CompressedChunks: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(
-            chunks: body.makeAsyncIterator(), compression: compression, step: body.replayability == .once ? .flush : .goOn)
+            chunks: body.makeAsyncIterator(), compression: compression, step: body.replayability == .once ? .flush : .goOn,
+            // A file may have grown, and its length isn't announced.
+            left: body.filePath == nil ? body.length : nil)
     }
 }

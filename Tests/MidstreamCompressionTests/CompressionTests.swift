@@ -52,6 +52,17 @@
             #expect(HTTPBody.empty.compressed(compression).bytes == [])
         }
 
+        @Test(
+            "A stream that isn't as long as it was said to be doesn't pass for a whole one",
+            arguments: compressions, [4, 6] as [Int64])
+        func wrongLength(compression: Compression, length: Int64) async throws {
+            let chunks = AsyncStream([UInt8].self) {
+                $0.yield([1, 2]); $0.yield([3, 4, 5]); $0.finish()
+            }
+            let error = await httpError { try await HTTPBody.once(chunks, length: length).compressed(compression).collect() }
+            #expect(error?.code == .bodyUnreadable)
+        }
+
         @Test("What can't be compressed is the same, too", arguments: compressions)
         func random(compression: Compression) async throws {
             let content = (0..<300_000).map { _ in UInt8.random(in: 0...255) }
