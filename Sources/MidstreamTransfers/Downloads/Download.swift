@@ -102,7 +102,6 @@ final class Download: Sendable {
         state.withLock { state in
             state = State(takesEncodings: state.takesEncodings || takingEncodings, isSingle: state.isSingle, hasBegun: true)
         }
-        source.told.forget()
         tellBeginning(isRestart: true)
         try part.clear()
     }
@@ -193,6 +192,7 @@ final class Download: Sendable {
                 source.record(.transferRestart(reason: "the answer is the whole"))
                 try startAgain()
             }
+            source.told.forget()
             source.told.tell(digests)
             if let known, let told = response.body.length, known != told {
                 throw response.violation("The server has \(told) bytes, and had \(known) with the same tag.")

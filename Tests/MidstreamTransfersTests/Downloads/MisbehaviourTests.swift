@@ -2,6 +2,7 @@ import Foundation
 import Interception
 import Midstream
 import MidstreamCore
+import MidstreamSigning
 import MidstreamTesting
 import TestSupport
 import Testing
@@ -131,6 +132,20 @@ struct MisbehaviourTests {
         server.next(Self.part(0))
         try await server.client().download(HTTPRequest(server.url), to: folder.target)
         #expect(folder.content == Self.content)
+    }
+
+    @Test("The digest of a version of which no byte has come isn't that of the next")
+    func digestOfOtherVersion() async throws {
+        let server = try FileServer(Self.content)
+        let folder = try Folder()
+        let digest = try DigestAlgorithm.sha256.field(DigestAlgorithm.sha256.digest(of: Self.other))
+        server.next({
+            $0 = .init(headers: ["ETag": "\"0\"", "Repr-Digest": digest], body: .bytes(Self.other))
+            $0.fault = .disconnect(.insideBody(afterBytes: 0))
+        })
+        try await server.client { VerifyDigest() }.download(HTTPRequest(server.url), to: folder.target)
+        #expect(folder.content == Self.content)
+        #expect(server.requests.map { $0.headers[.range] } == [nil, nil])
     }
 
     @Test("A length that a transport of one's own gives as -1 isn't known")
