@@ -71,7 +71,12 @@ public struct Multipart: Sendable {
         var total = Int64(end.count)
         for part in parts {
             guard let length = part.content.length else { return nil }
-            total += Int64(part.head.count) + length + 2
+            for count in [Int64(part.head.count) + 2, length] {
+                let (sum, isTooLarge) = total.addingReportingOverflow(count)
+                // A part may be a response's body, of which a server can say what it likes.
+                if isTooLarge { return nil }
+                total = sum
+            }
         }
         return total
     }

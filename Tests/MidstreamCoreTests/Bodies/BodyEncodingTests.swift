@@ -79,6 +79,12 @@ struct BodyEncodingTests {
         #expect(error?.code == .bodyNotReplayable)
     }
 
+    @Test("a multipart form has no length where a server has said that a part has all bytes there are")
+    func multipartOfAnyLength() {
+        let arriving = HTTPBody.incoming(length: .max, next: { nil }, close: {})
+        #expect(HTTPBody.multipart([.field("a", "1"), .body("b", arriving)]).length == nil)
+    }
+
     @Test("multipart/mixed and multipart/related, byte for byte")
     func otherMultiparts() async throws {
         var mixed = Multipart(boundary: "a b")
