@@ -153,10 +153,10 @@ struct Upload {
         if url != request.urlText, follower.route != nil { follower.route = nil }
         follower.onInterim = nil
         // What is about the first request's body or its resource, as conditions are.
+        follower.headers.removeContentFields()
         follower.headers.removeAll { name in
             let text = name.rawValue.lowercased()
-            return ["content-", "upload-", "if-"].contains { text.hasPrefix($0) }
-                || [.range, .idempotencyKey, .expect].contains(name)
+            return ["upload-", "if-"].contains { text.hasPrefix($0) } || [.range, .idempotencyKey].contains(name)
         }
         if HTTPOrigin(url) != HTTPOrigin(request.urlText) {
             follower.headers.removeCredentials()

@@ -5,18 +5,20 @@ import Testing
 
 @Suite("Uploads under conditions", .leavesNothing, .timeLimit(.minutes(10)))
 struct UploadConditionTests {
-    @Test("They are about the request's own resource, not about the upload's")
+    @Test("They, and digests, are about the request's own resource, not about the upload's")
     func conditions() async throws {
         let stub = StubTransport(sequence: [
             .respond(201, headers: ["Location": "/1", "Upload-Offset": "0", "Upload-Complete": "?0"]), .respond(.conflict),
             .respond(.noContent, headers: ["Upload-Offset": "0", "Upload-Complete": "?0"]),
             .respond(.ok, headers: ["Upload-Complete": "?1"]),
         ])
-        let headers: HTTPHeaders = ["If-None-Match": "*", "if-match": "\"1\"", "Range": "bytes=0-", "X-Kept": "1"]
+        let headers: HTTPHeaders = [
+            "If-None-Match": "*", "if-match": "\"1\"", "Range": "bytes=0-", "Repr-Digest": "sha-256=:AA==:", "X-Kept": "1",
+        ]
         try await testClient(transport: stub).upload(.bytes([1]), by: HTTPRequest(.put, "http://a.test/file", headers: headers))
         let sent = stub.requests
         #expect(sent.map(\.method.rawValue) == ["PUT", "PATCH", "HEAD", "PATCH"])
-        for name: HTTPHeaders.Name in ["If-None-Match", "If-Match", "Range"] {
+        for name: HTTPHeaders.Name in ["If-None-Match", "If-Match", "Range", "Repr-Digest"] {
             #expect(sent.map { $0.headers.contains(name) } == [true, false, false, false])
         }
         #expect(sent.allSatisfy { $0.headers["X-Kept"] == "1" })
