@@ -11,6 +11,16 @@ struct Turnstile: Sendable {
         /// Waiters; true lets one in.
         var urgent = Queue<Suspension<Bool>>()
         var others = Queue<Suspension<Bool>>()
+        /// With so many, those that don't wait any more are let go of: who is in may never leave.
+        private var mostOthers = 16
+
+        mutating func append(_ suspension: Suspension<Bool>) {
+            if others.count >= mostOthers {
+                others = Queue(others.all.filter { !$0.isOver })
+                mostOthers = max(16, 2 * others.count)
+            }
+            others.append(suspension)
+        }
 
         mutating func next() -> Suspension<Bool>? {
             if let next = urgent.popFirst() ?? others.popFirst() { return next }
@@ -24,6 +34,9 @@ struct Turnstile: Sendable {
     /// Whether somebody is in.
     var isTaken: Bool { state.withLock { $0.isTaken } }
 
+    /// How many are in line, of whom some may not wait any more.
+    var lineLength: Int { state.withLock { $0.urgent.count + $0.others.count } }
+
     /// - Throws: `CancellationError`, ``Closed``; the task isn't in then.
     nonisolated(nonsending) func enter(isUrgent: Bool = false) async throws {
         let suspension = try state.withLock { state throws -> Suspension<Bool>? in
@@ -33,7 +46,7 @@ struct Turnstile: Sendable {
                 return nil
             }
             let suspension = Suspension<Bool>()
-            if isUrgent { state.urgent.append(suspension) } else { state.others.append(suspension) }
+            if isUrgent { state.urgent.append(suspension) } else { state.append(suspension) }
             return suspension
         }
         guard let suspension else { return }
