@@ -112,6 +112,45 @@ struct MemoryStoreTests {
         #expect(try await store.body(of: stored, range: nil).bytes == [0, 1, 2, 3, 4, 5, 6, 7])
     }
 
+    @Test("segments in any order are what was written last")
+    func segmentsInAnyOrder() async throws {
+        var random = SeededNumbers(seed: 11)
+        for _ in 0..<100 {
+            let store = MemoryCacheStore()
+            let part = entry("http://h/", id: 7)
+            var content = [UInt8?](repeating: nil, count: 40)
+            for step in UInt8(1)...12 {
+                let start = Int.random(in: 0..<39, using: &random)
+                let end = Int.random(in: (start + 1)...min(40, start + 12), using: &random)
+                for place in start..<end { content[place] = step }
+                let bytes = [UInt8](repeating: step, count: end - start)
+                try await put(store, part, bytes, at: Int64(start), of: 100)
+                let ranges = try #require(await store.entries(for: part.key).first).ranges
+                let isThere = content.indices.map { place in ranges.contains { $0.contains(Int64(place)) } }
+                #expect(isThere == content.map { $0 != nil })
+                for range in ranges {
+                    let written = content[Int(range.lowerBound)..<Int(range.upperBound)].compactMap { $0 }
+                    #expect(try await store.body(of: part, range: range).bytes == written)
+                }
+            }
+        }
+    }
+
+    @Test("what comes in many parts isn't copied for each of them")
+    func manyParts() async throws {
+        let store = MemoryCacheStore()
+        let part = entry("http://h/", id: 7)
+        var (place, moves) = (nil as UInt?, 0)
+        for number in Int64(0)..<1_000 {
+            try await put(store, part, [UInt8](repeating: 1, count: 1_000), at: 1_000 * number, of: 2_000_000)
+            let now = store.bodyNow(of: part, range: 0..<(1_000 * (number + 1)))?.bytes?.withUnsafeBytes {
+                UInt(bitPattern: $0.baseAddress)
+            }
+            if now != place { (place, moves) = (now, moves + 1) }
+        }
+        #expect(place != nil && moves < 100)
+    }
+
     @Test("all of a URL are forgotten, whosever they are")
     func removal() async throws {
         let store = MemoryCacheStore()

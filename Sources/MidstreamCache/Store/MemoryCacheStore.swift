@@ -17,9 +17,10 @@ public final class MemoryCacheStore: CacheStore {
             self.segments = segments
         }
 
-        func hold(_ entry: CacheEntry, _ segments: ShortList<Segment>) {
-            self.entry = entry
-            self.segments = segments
+        /// Takes over more bytes, if there are any, and the head that came with them.
+        func add(_ segment: Segment?, of entry: CacheEntry) {
+            if let segment { segments.change { Segment.add(segment, to: &$0) } }
+            self.entry = entry.holding(StoredRanges(segments.map(\.range)))
         }
 
         func update(_ head: StoredHead) { entry = entry.with(head) }
@@ -190,8 +191,7 @@ public final class MemoryCacheStore: CacheStore {
     private func isPut(_ slot: Slot, beside others: ShortList<Slot>, _ state: inout State) throws -> Bool {
         let entry = slot.entry
         if let other = others.first(where: { $0.entry.id == entry.id }) {
-            let segments = slot.segments.first.map { Segment.union(other.segments, $0) } ?? other.segments
-            other.hold(entry.holding(StoredRanges(segments.map(\.range))), segments)
+            other.add(slot.segments.first, of: entry)
             reseat(other, &state)
             return false
         }
@@ -271,20 +271,21 @@ public final class MemoryCacheStore: CacheStore {
 }
 
 extension MemoryCacheStore.Segment {
-    /// Segments with another, which wins where they overlap; those that touch it become one with it.
-    fileprivate static func union(_ segments: ShortList<Self>, _ new: Self) -> ShortList<Self> {
-        var united = new
-        var others: [Self] = []
-        for segment in segments {
-            guard segment.range.lowerBound <= united.range.upperBound, united.range.lowerBound <= segment.range.upperBound else {
-                others.append(segment)
-                continue
-            }
-            let before = max(0, Int(united.start - segment.start))
-            let after = max(0, Int(segment.range.upperBound - united.range.upperBound))
-            let bytes = segment.bytes.prefix(before) + united.bytes + segment.bytes.suffix(after)
-            united = Self(start: min(segment.start, united.start), bytes: Array(bytes))
+    /// Adds one to segments, which wins where they overlap; those that touch it become one with it. What goes on another is put behind that
+    /// where it is: a body may come in any number of parts.
+    fileprivate static func add(_ new: Self, to segments: inout [Self]) {
+        let place = segments.firstIndex { new.start <= $0.range.upperBound } ?? segments.endIndex
+        if place < segments.endIndex, segments[place].start <= new.start {
+            let start = Int(new.start - segments[place].start)
+            let end = min(start + new.bytes.count, segments[place].bytes.count)
+            segments[place].bytes.replaceSubrange(start..<end, with: new.bytes)
+        } else {
+            segments.insert(new, at: place)
         }
-        return ShortList((others + [united]).sorted { $0.start < $1.start })
+        while place + 1 < segments.endIndex, segments[place + 1].start <= segments[place].range.upperBound {
+            let next = segments.remove(at: place + 1)
+            let known = Int(segments[place].range.upperBound - next.start)
+            segments[place].bytes += next.bytes.dropFirst(known)
+        }
     }
 }
