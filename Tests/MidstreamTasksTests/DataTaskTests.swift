@@ -20,6 +20,13 @@ import Testing
             ])
     }
 
+    @Test(.timeLimit(.minutes(10))) func queryOfAnArrayOfAnyLength() {
+        let numbers = Array(0..<300_000)
+        var request = HTTPRequest("https://h/a")
+        request.addQuery("n", numbers)
+        #expect(request.urlText == "https://h/a?" + numbers.map { "n=\($0)" }.joined(separator: "&"))
+    }
+
     private struct Filter: Encodable {
         var size: String?
         var limit = 100

@@ -17,15 +17,12 @@ extension HTTPRequest {
     public mutating func addQuery(
         _ name: String, _ values: [some LosslessStringConvertible], as style: QueryArrayStyle = .repeated
     ) {
-        let values = values.map { String($0) }
-        switch style {
-        case .repeated: for value in values { addQuery(name, value) }
-        case .brackets: for value in values { addQuery("\(name)[]", value) }
-        case .commas:
-            guard !values.isEmpty else { return }
-            let list = values.map(\.percentEncoded).joined(separator: ",")
-            urlText = URLText.adding(query: "\(name.percentEncoded)=\(list)", to: urlText)
-        }
+        guard !values.isEmpty else { return }
+        let start = (style == .brackets ? "\(name)[]" : name).percentEncoded + "="
+        let separator = style == .commas ? "," : "&\(start)"
+        let list = values.map { String($0).percentEncoded }.joined(separator: separator)
+        // At once, since the whole URL is read and written for each.
+        urlText = URLText.adding(query: start + list, to: urlText)
     }
 
     /// Adds the items of a dictionary to the query, in the order of their names, so that the URL is the same each time; those without a value
