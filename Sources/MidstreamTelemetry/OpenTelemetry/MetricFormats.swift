@@ -14,8 +14,8 @@ extension CallMetrics {
                 case .upDownCounter, .gauge: "gauge"
                 }
             text += "# TYPE \(name) \(type)\n"
-            for (attributes, measurement) in sets.sorted(by: { $0.0.labels < $1.0.labels }) {
-                text += Self.lines(name, attributes.labels, measurement, instrument)
+            for (labels, measurement) in sets.map({ ($0.labels, $1) }).sorted(by: { $0.0 < $1.0 }) {
+                text += Self.lines(name, labels, measurement, instrument)
             }
         }
         return text
