@@ -46,7 +46,11 @@ package struct TraceRecorder: Sendable {
         }
 
         private mutating func add(_ event: CallEvent, pass: Int32) {
-            remarks.append(Remark(pass: pass, time: passes[Int(pass)].end, text: event.description, event: event))
+            add(Remark(pass: pass, time: passes[Int(pass)].end, text: event.description, event: event))
+        }
+
+        mutating func add(_ remark: Remark) {
+            if remarks.count < TraceRecorder.maximumPasses { remarks.append(remark) }
         }
 
         /// Keeps a snapshot of a changed request.
@@ -122,9 +126,7 @@ package struct TraceRecorder: Sendable {
     package func remark(_ text: String, _ event: CallEvent?, pass: Int32) {
         guard pass >= 0 else { return }
         let remark = Remark(pass: pass, time: Self.now, text: text, event: event)
-        recording.withLock { recording in
-            if recording.remarks.count < Self.maximumPasses { recording.remarks.append(remark) }
-        }
+        recording.withLock { $0.add(remark) }
     }
 
     /// The error's text, since the error may hold the request and with it this recorder. Of an unknown error only the name, since its

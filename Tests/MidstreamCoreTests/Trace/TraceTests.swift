@@ -285,6 +285,19 @@ struct TraceTests {
         #expect("\(trace)".hasSuffix("\(trace.droppedSpans) passes more, which were not kept"))
     }
 
+    @Test("nor do the interim responses of one")
+    func endlessInterimResponses() async throws {
+        var metrics = TransportMetrics()
+        metrics.interim = Array(repeating: InterimResponse(status: 103), count: 100)
+        let transport = StubTransport { [metrics] in HTTPResponse(status: .ok, request: $0, metrics: metrics) }
+        let endless = ClosureHTTPInterceptor { request, next in
+            for _ in 0..<50 { _ = try await next(request) }
+            return try await next(request)
+        }
+        let trace = try await client(transport) { endless }.send(HTTPRequest("https://h")).trace
+        #expect(1_000...2_000 ~= trace.events(named: "transport.interim").count)
+    }
+
     @Test("calls at the same time keep their traces apart")
     func concurrent() async throws {
         let client = client { AddsHeader() }
