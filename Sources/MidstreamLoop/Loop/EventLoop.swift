@@ -361,7 +361,11 @@
             // Some may have been about to begin in the place of others.
             tellEnds()
             tearDown()
-            // The thread still counts as the loop's, so what the last jobs start lands in `local`, and so do tasks that wait for an end.
+            // Transfers hold their loop.
+            admission = Admission(hostLimit: 0, totalLimit: 0)
+            unsettled = []
+            // The thread still counts as the loop's, so what the last jobs start lands in `local`, and so do tasks that wait for an end, or for
+            // the release of what a transfer held.
             batch += rest
             while !batch.isEmpty || !local.isEmpty {
                 for operation in batch {
@@ -375,9 +379,6 @@
                 batch.removeAll()
                 swap(&batch, &local)
             }
-            // Transfers hold their loop.
-            admission = Admission(hostLimit: 0, totalLimit: 0)
-            unsettled = []
         }
     }
 
