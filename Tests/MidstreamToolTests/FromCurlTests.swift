@@ -61,6 +61,10 @@ struct FromCurlTests {
             ("curl -L https://h/?a -T b", "midst 'https://h/?a' -T b"),
             ("curl -L --header 'A: b' ws://h/feed", "midst ws ws://h/feed -H 'A: b'"),
             ("curl -L 'h/a?b=https://c/'", "midst 'http://h/a?b=https://c/'"),
+            (#"curl -L 'https://h/a?b\[\]=\{c\}'"#, "midst 'https://h/a?b[]={c}'"),
+            (#"curl -L $'https://h/\u0021?a\[\]=b'"#, "midst 'https://h/!?a[]=b'"),
+            ("curl -gL 'https://h/?a[0]={b}'", "midst 'https://h/?a[0]={b}'"),
+            ("curl -L 'http://[::1]:8080/?a[]=b'", "midst 'http://[::1]:8080/?a[]=b'"),
             ("curl -L h -x proxy:3128", "midst http://h -x http://proxy:3128"),
             ("curl -L h -x socks5://p:1 -w @f", "midst http://h -x socks5://p:1 -w @f"),
             ("curl WSS://h", "midst ws WSS://h --no-redirects"),
@@ -81,7 +85,7 @@ struct FromCurlTests {
             "curl -GT a h",
             "curl h -d @a -H Content-Type:application/x-ndjson", "curl h -d @a -H Content-Type:application/jsonl",
             #"curl h -F 'a="b";type=c'"#, #"curl h -F 'a="@b"'"#, #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
-            "curl h -u @ann:pw", "curl h -o @a", "curl h -I -o a", "curl h -i -o a",
+            "curl h -u @ann:pw", "curl h -o @a", "curl h -I -o a", "curl h -i -o a", "curl h/[1-3]", "curl 'h?a={b,c}'",
         ])
     func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }
 
@@ -90,6 +94,7 @@ struct FromCurlTests {
         arguments: [
             ("a  b\\tc", ["a", "btc"]), ("'a b'c \"d \\\" e\"", ["a bc", "d \" e"]), ("a \\\n b", ["a", "b"]), ("''", [""]),
             (#"$'it\'s\n\u0041\x42'"#, ["it's\nAB"]), (#"$'a\ud83d\ude00b'"#, ["a😀b"]), ("", []),
+            (#"$'a\[\\\"'"#, [#"a\[\""#]),
             ("'\u{301}a b' \"\u{301}\\\"\u{301}\"", ["\u{301}a b", "\u{301}\"\u{301}"]), ("a\\\r\nb\r\nc", ["ab", "c"]),
             ("$'\u{301}\\'\u{301} \\u0041\u{301}'", ["\u{301}'\u{301} A\u{301}"]),
         ])

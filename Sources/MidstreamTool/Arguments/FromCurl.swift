@@ -36,6 +36,8 @@ enum FromCurl {
         private var hasBody = false
         private var follows = false
         private var isGet = false
+        /// Whether brackets and braces of the URL stand for themselves.
+        private var isLiteral = false
         private var losesLines = false
 
         mutating func take(_ option: Meaning, _ value: String) throws {
@@ -44,6 +46,7 @@ enum FromCurl {
             case .url: urls.append(value)
             case .follow: follows = true
             case .get: isGet = true
+            case .literal: isLiteral = true
             case .include: includesHead = true
             case .head:
                 includesHead = true
@@ -104,7 +107,8 @@ enum FromCurl {
 
         /// Those of midst, when all of curl's are read.
         mutating func words() throws -> [String] {
-            guard var url = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
+            guard let given = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
+            var url = try isLiteral ? withScheme(given) : withoutPatterns(withScheme(given))
             if isGet {
                 guard !hasBody else { throw UsageError("midst makes no query of --json, -F and -T, beside which curl has -G") }
                 guard !data.contains(where: { $0.hasPrefix("@") }) else {
@@ -133,7 +137,6 @@ enum FromCurl {
                 }
             }
             if !follows { options.append("--no-redirects") }
-            url = withScheme(url)
             if let upload { url = target(of: upload, at: url) }
             let isSocket = ["ws", "wss"].contains(url.prefix { $0 != ":" }.lowercased())
             return ["midst"] + (isSocket ? ["ws"] : []) + [url] + options
@@ -142,6 +145,17 @@ enum FromCurl {
 
     /// A URL whose scheme may be missing.
     private static func withScheme(_ url: String) -> String { URLText(url).isAbsolute ? url : "http://\(url)" }
+
+    /// The one URL of a pattern: brackets and braces make several, unless a `\` stands before each, as browsers write it.
+    private static func withoutPatterns(_ url: String) throws -> String {
+        let escaped = /\\([\[\]{}])/
+        // To curl, empty brackets are none of a pattern.
+        let others = URLText(url.replacing(escaped, with: "").replacing("[]", with: ""))
+        guard !"\(others.path)?\(others.query ?? "")".contains(where: { "[]{}".contains($0) }) else {
+            throw UsageError("midst has one URL where curl has a pattern by [] or {}")
+        }
+        return url.replacing(escaped) { $0.output.1 }
+    }
 
     /// `Name: value`, `Name;` for a field without a value, or `Name:` for one that isn't sent.
     private static func header(_ text: String) -> [String] {
@@ -208,7 +222,7 @@ enum FromCurl {
     }
 
     private enum Meaning {
-        case ignored, url, follow, get, head, include, signature, encoded, part, header, cookie, json, upload, proxy
+        case ignored, url, literal, follow, get, head, include, signature, encoded, part, header, cookie, json, upload, proxy
         /// Of a file it is sent without its line ends; a file as it is; no file.
         case data, binary, raw
         case flag(String)
@@ -217,7 +231,7 @@ enum FromCurl {
 
         var takesValue: Bool {
             switch self {
-            case .ignored, .follow, .get, .head, .include, .flag: false
+            case .ignored, .literal, .follow, .get, .head, .include, .flag: false
             default: true
             }
         }
@@ -228,7 +242,7 @@ enum FromCurl {
             ("-X --request", .value("-X")), ("-H --header", .header), ("--json", .json),
             ("-F --form", .part), ("--data-urlencode", .encoded),
             ("-d --data --data-ascii", .data), ("--data-binary", .binary), ("--data-raw", .raw),
-            ("-G --get", .get),
+            ("-G --get", .get), ("-g --globoff", .literal),
             ("-T --upload-file", .upload), ("-u --user", .value("-u")), ("--oauth2-bearer", .value("--bearer")),
             ("--digest", .flag("--digest")), ("--aws-sigv4", .signature), ("-n --netrc", .flag("-n")),
             ("--netrc-file", .value("--netrc-file")), ("-A --user-agent", .field("User-Agent")),
@@ -242,7 +256,7 @@ enum FromCurl {
             ("--key", .value("--key")),
             ("--resolve", .value("--resolve")), ("--unix-socket", .value("--unix-socket")), ("--http1.1", .flag("--http1.1")),
             ("--http2-prior-knowledge", .flag("--http2")), ("--http3", .flag("--http3")),
-            ("-f --fail --compressed --http2 -S --show-error -N --no-buffer --basic -g --globoff --path-as-is", .ignored),
+            ("-f --fail --compressed --http2 -S --show-error -N --no-buffer --basic --path-as-is", .ignored),
         ] as [(String, Meaning)]).flatMap { names, meaning in names.split(separator: " ").map { (String($0), meaning) } },
         uniquingKeysWith: { first, _ in first })
 }
@@ -312,13 +326,16 @@ enum ShellWords {
                 rest = rest.dropFirst(digits)
                 text.unicodeScalars.append(try self.scalar(unit, &rest))
             } else {
-                text.unicodeScalars.append(controls[next] ?? next)
+                // Bash leaves alone what it doesn't know.
+                text += controls[next] ?? "\\\(next)"
             }
         }
         throw unclosed
     }
 
-    private static let controls: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t"]
+    private static let controls: [Unicode.Scalar: String] = [
+        "n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", "\"": "\"", "?": "?",
+    ]
 
     /// The character of a unit of UTF-16, which may be the first of two.
     private static func scalar(_ unit: UInt32, _ rest: inout Rest) throws -> Unicode.Scalar {
