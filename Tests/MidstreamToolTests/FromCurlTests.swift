@@ -52,6 +52,8 @@ struct FromCurlTests {
                 "curl -L https://h --data-binary @a",
                 "midst https://h -d @a -H 'Content-Type: application/x-www-form-urlencoded'"
             ),
+            ("curl -L https://h --compressed -H 'Accept-Encoding: gzip, br' -H A:b", "midst https://h -H A:b"),
+            ("curl -L https://h -H 'Accept-Encoding: gzip, br' -H A:b", "midst https://h -H A:b -H 'Accept-Encoding: gzip, br'"),
             ("curl -L https://h -H 'Expect: ' -H 'X-Empty;'", "midst https://h -H X-Empty:"),
             ("curl -L https://h --header Content-Type: --data-raw a", "midst https://h -d a"),
             ("curl -L https://h --json '{}'", "midst https://h --json '{}' -H 'Accept: application/json'"),

@@ -38,6 +38,9 @@ enum FromCurl {
         private var isGet = false
         /// Whether brackets and braces of the URL stand for themselves.
         private var isLiteral = false
+        private var isDecoded = false
+        /// The encodings that `-H` asks for.
+        private var encodings: [String] = []
         private var losesLines = false
 
         mutating func take(_ option: Meaning, _ value: String) throws {
@@ -47,6 +50,7 @@ enum FromCurl {
             case .follow: follows = true
             case .get: isGet = true
             case .literal: isLiteral = true
+            case .compressed: isDecoded = true
             case .include: includesHead = true
             case .head:
                 includesHead = true
@@ -95,7 +99,7 @@ enum FromCurl {
             }
             let field = header(text)
             guard !field.isEmpty || !Self.alwaysSent.contains(name) else { throw UsageError("midst always sends \(name)") }
-            options += field
+            if name == "accept-encoding" { encodings += field } else { options += field }
         }
 
         private static let alwaysSent: Set = ["accept", "accept-encoding", "host", "user-agent"]
@@ -136,6 +140,8 @@ enum FromCurl {
                 default: throw UsageError("midst writes no head to a file, as curl does by -i or -I with -o")
                 }
             }
+            // midst decodes what it asks for itself.
+            if !isDecoded { options += encodings }
             if !follows { options.append("--no-redirects") }
             if let upload { url = target(of: upload, at: url) }
             let isSocket = ["ws", "wss"].contains(url.prefix { $0 != ":" }.lowercased())
@@ -222,7 +228,8 @@ enum FromCurl {
     }
 
     private enum Meaning {
-        case ignored, url, literal, follow, get, head, include, signature, encoded, part, header, cookie, json, upload, proxy
+        case ignored, url, literal, compressed, follow, get, head, include, signature, encoded, part, header, cookie, json
+        case upload, proxy
         /// Of a file it is sent without its line ends; a file as it is; no file.
         case data, binary, raw
         case flag(String)
@@ -231,7 +238,7 @@ enum FromCurl {
 
         var takesValue: Bool {
             switch self {
-            case .ignored, .literal, .follow, .get, .head, .include, .flag: false
+            case .ignored, .literal, .compressed, .follow, .get, .head, .include, .flag: false
             default: true
             }
         }
@@ -242,7 +249,7 @@ enum FromCurl {
             ("-X --request", .value("-X")), ("-H --header", .header), ("--json", .json),
             ("-F --form", .part), ("--data-urlencode", .encoded),
             ("-d --data --data-ascii", .data), ("--data-binary", .binary), ("--data-raw", .raw),
-            ("-G --get", .get), ("-g --globoff", .literal),
+            ("-G --get", .get), ("-g --globoff", .literal), ("--compressed", .compressed),
             ("-T --upload-file", .upload), ("-u --user", .value("-u")), ("--oauth2-bearer", .value("--bearer")),
             ("--digest", .flag("--digest")), ("--aws-sigv4", .signature), ("-n --netrc", .flag("-n")),
             ("--netrc-file", .value("--netrc-file")), ("-A --user-agent", .field("User-Agent")),
@@ -256,7 +263,7 @@ enum FromCurl {
             ("--key", .value("--key")),
             ("--resolve", .value("--resolve")), ("--unix-socket", .value("--unix-socket")), ("--http1.1", .flag("--http1.1")),
             ("--http2-prior-knowledge", .flag("--http2")), ("--http3", .flag("--http3")),
-            ("-f --fail --compressed --http2 -S --show-error -N --no-buffer --basic --path-as-is", .ignored),
+            ("-f --fail --http2 -S --show-error -N --no-buffer --basic --path-as-is", .ignored),
         ] as [(String, Meaning)]).flatMap { names, meaning in names.split(separator: " ").map { (String($0), meaning) } },
         uniquingKeysWith: { first, _ in first })
 }
