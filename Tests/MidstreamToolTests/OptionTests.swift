@@ -84,6 +84,7 @@ struct OptionTests {
         Example("$m $u -i; $m $u --include", "HTTP/1.1 200 OK\n", "\n\nGET /"), Example("$m $u -iXhead", "HTTP/1.1 200 OK\n"),
         Example("$m $u/redirect -w '\\n%{http_code} %{method} %{num_redirects} %header{x}%%'", "\n200 GET 1 echo%"),
         Example("$m $u --write-out '\\n%{time_total} s, %{size_download} B, %{remote_ip}'", " s, ", " B, 127.0.0.1"),
+        Example("$m http://127.0.0.1:1 -w '%{http_code} %{http_version}\\n'", "000 0\n", status: 1),
         Example("$m $u -w '%{what}'", "%{what}", "time_total", status: 2),
         Example("$m $u/json --lines", "{\"a\":1}"), Example("$m $u/sse --sse", #"{"data":"1","event":"x"}"#, #"{"data":"2""#),
         Example(

@@ -39,11 +39,11 @@ struct SummaryFormat: Sendable {
     }
 
     private static let values: [String: @Sendable (Summary) -> String] = [
-        "http_code": { "\($0.last?.status?.code ?? 0)" },
+        "http_code": { $0.last?.status.map { "\($0.code)" } ?? "000" },
         "method": { $0.last?.method.rawValue ?? "" },
         "url_effective": { $0.last.map { $0.redaction.url($0.url) } ?? "" },
         "content_type": { $0.last?.responseHeaders?[.contentType]?.escapingControls ?? "" },
-        "http_version": { ($0.last?.version?.rawValue ?? "").replacing("HTTP/", with: "") },
+        "http_version": { ($0.last?.version?.rawValue ?? "0").replacing("HTTP/", with: "") },
         "num_redirects": { "\($0.count(of: "redirect"))" },
         "num_retries": { "\($0.count(of: "retry"))" },
         "num_exchanges": { "\($0.exchanges)" },
