@@ -164,7 +164,9 @@ struct OpenTelemetryTests {
         var isSpent: Bool { body.isSpent }
         var trailers: HTTPHeaders? { nil }
         var metrics: TransportMetrics? {
+            guard isSpent else { return nil }
             var metrics = TransportMetrics()
+            metrics.requestBodyBytes = 5
             metrics.responseBodyBytes = Int64(size)
             return metrics
         }
@@ -201,6 +203,24 @@ struct OpenTelemetryTests {
             #expect(found.count == 2, "\(found)")
             #expect(found.first { $0.contains(#"error_type="tooManyRedirects""#) }?.hasSuffix(last) == true, "\(found)")
             #expect(found.first { !$0.contains("error_type") }?.hasSuffix(others) == true, "\(found)")
+        }
+    }
+
+    @Test("metrics have the sizes of a streamed exchange once its body has ended, the request's as well")
+    func streamedSizes() async throws {
+        let metrics = CallMetrics()
+        let client = testClient(
+            configuration: .init(observers: [metrics]),
+            transport: StubTransport { request in
+                HTTPResponse(status: .ok, body: .incoming(MeasuredBody(size: 7)), request: request)
+            })
+        let response = try await client.stream(HTTPRequest(.post, "http://h/a", body: .text("hello")))
+        #expect(!metrics.prometheus.contains("body_size"))
+        #expect(try await response.body.collect().count == 7)
+        for (side, size) in [("request", 5), ("response", 7)] {
+            let name = "http_client_\(side)_body_size_bytes_sum"
+            let sums = metrics.prometheus.split(separator: "\n").filter { $0.hasPrefix(name) }
+            #expect(sums.count == 1 && sums[0].hasSuffix(" \(size).0"), "\(sums)")
         }
     }
 

@@ -76,6 +76,11 @@ public final class CallMetrics: CallObserver {
         var duration = Measurement(.duration)
         var requestSize = Measurement(.requestSize)
         var responseSize = Measurement(.responseSize)
+
+        mutating func addSizes(_ metrics: TransportMetrics?) {
+            if let size = metrics?.requestBodyBytes { requestSize.add(Double(size)) }
+            if let size = metrics?.responseBodyBytes { responseSize.add(Double(size)) }
+        }
     }
 
     private static let maximumSets = 2_000
@@ -124,8 +129,7 @@ public final class CallMetrics: CallObserver {
         }
         measure(exchange, error: error, &state) { measured in
             measured.duration.add(exchange.duration / .seconds(1))
-            if let size = exchange.metrics?.requestBodyBytes { measured.requestSize.add(Double(size)) }
-            if let size = whole?.metrics?.responseBodyBytes { measured.responseSize.add(Double(size)) }
+            measured.addSizes(whole?.metrics)
         }
     }
 
@@ -245,13 +249,13 @@ public final class CallMetrics: CallObserver {
         }
     }
 
-    /// Measures its size.
+    /// Measures its size, and that of the request, which isn't known before.
     public func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
         state.withLock { state in
             if state.redirects.holds(exchange) { return state.ended[exchange.id] = exchange }
             let error = state.errors.isEmpty ? nil : state.errors.removeValue(forKey: exchange.id)
-            guard let size = exchange.metrics?.responseBodyBytes else { return }
-            Self.measure(exchange, error: error, &state) { $0.responseSize.add(Double(size)) }
+            guard let metrics = exchange.metrics else { return }
+            Self.measure(exchange, error: error, &state) { $0.addSizes(metrics) }
         }
     }
 
