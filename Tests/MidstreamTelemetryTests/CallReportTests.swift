@@ -107,6 +107,22 @@ struct CallReportTests {
         #expect(exchanges.map(\.isCut) == [nil, true, nil])
     }
 
+    @Test("has of two exchanges the first one first, and what the call came to from the one that won", arguments: [1, 2])
+    func hedges(winner: Int) throws {
+        // As a recorder writes them: the one that has lost behind the other.
+        let entries = [winner, 3 - winner].map { number in
+            var entry = HAREntry()
+            entry.startedDateTime = "2026-01-01T00:00:0\(number).000Z"
+            entry.response.status = number == winner ? 200 : 0
+            entry._midstream = HAREntry.Own(
+                call: "a", number: number, cause: number == 1 ? "first" : "hedge", error: number == winner ? nil : "cancelled")
+            return entry
+        }
+        let call = try #require(try page(CallReport(HARArchive(entries)).html()).calls.first)
+        #expect(call.outcome.status == 200 && call.outcome.error == nil)
+        #expect(call.exchanges.map(\.number) == [1, 2] && call.exchanges.map(\.start) == [0, 1_000])
+    }
+
     @Test("doesn't take what an interceptor answers for a cache's")
     func answeredHere() async throws {
         let keeper = CallKeeper()

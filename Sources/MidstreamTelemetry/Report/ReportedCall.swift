@@ -53,18 +53,24 @@ struct ReportedCall {
     /// Those that entries tell of. An entry of another program is a call of its own.
     static func calls(of entries: [HAREntry], since first: Date) -> [ReportedCall] {
         var places: [String: Int] = [:]
-        var calls: [ReportedCall] = []
+        var calls: [[HAREntry]] = []
         for entry in entries {
             if let id = entry._midstream?.call {
                 if let place = places[id] {
-                    calls[place].add(entry, since: first)
+                    calls[place].append(entry)
                     continue
                 }
                 places[id] = calls.count
             }
-            calls.append(ReportedCall(entry, since: first))
+            calls.append([entry])
         }
-        return calls
+        return calls.map { entries in
+            // A recorder writes them as they end: that of two which has lost behind the other.
+            let entries = entries.sorted { $0._midstream?.number ?? 0 < $1._midstream?.number ?? 0 }
+            var call = ReportedCall(entries[0], since: first)
+            for entry in entries.dropFirst() { call.add(entry, since: first) }
+            return call
+        }
     }
 
     private init(_ entry: HAREntry, since first: Date) {
@@ -79,10 +85,13 @@ struct ReportedCall {
         let at = max(0, (entry.start?.timeIntervalSince(first) ?? 0) * 1_000 - start)
         if let kind = entry._fromCache { cache = kind } else { exchanges.append(ReportedExchange(entry, start: at)) }
         duration = max(duration, at + max(0, entry.time))
+        let own = entry._midstream
+        if let known = own?.events, known.count > events.count { events = known }
+        // The call goes on with the first.
+        if own?.cause == "hedge", own?.error == "cancelled", exchanges.count > 1 { return }
         status = entry.response.code
-        error = entry._midstream?.error ?? (status == nil ? "failed" : nil)
+        error = own?.error ?? (status == nil ? "failed" : nil)
         message = entry.response._error
-        if let known = entry._midstream?.events, known.count > events.count { events = known }
     }
 
     /// As far as they came to an exchange.
