@@ -94,7 +94,8 @@ final class SummaryObserver: CallObserver {
 
     func endedExchange(_ exchange: ExchangeRecord) {
         state.withLock { state in
-            state.last = exchange
+            // One that was cancelled, as the loser of a hedge is, may end last.
+            if state.last == nil || exchange.error != "cancelled" { state.last = exchange }
             state.exchanges += 1
         }
     }
