@@ -39,8 +39,9 @@ package struct TraceRecorder: Sendable {
         /// How many passes weren't kept.
         var dropped = 0
 
-        /// Records the transport's own resends, and interim responses.
-        mutating func note(_ metrics: TransportMetrics, pass: Int32) {
+        /// Records the transport's own resends, and interim responses, of a pass through it.
+        mutating func note(_ metrics: @autoclosure () -> TransportMetrics?, pass: Int32) {
+            guard passes[Int(pass)].element == legend.entries.count, let metrics = metrics() else { return }
             for interim in metrics.interim.prefix(100) { add(.interim(interim), pass: pass) }
             if let resends = metrics.resends, resends > 0 { add(.resend(count: resends), pass: pass) }
         }
@@ -106,9 +107,7 @@ package struct TraceRecorder: Sendable {
             if !recording.responses.isLast({ $0.isOf(response) }) { recording.responses.append(ResponseSnapshot(response)) }
             recording.passes[Int(pass)].end = now
             recording.passes[Int(pass)].response = Int32(recording.responses.count - 1)
-            if recording.passes[Int(pass)].element == recording.legend.entries.count, let metrics = response.metrics {
-                recording.note(metrics, pass: pass)
-            }
+            recording.note(response.metrics, pass: pass)
         }
     }
 
@@ -120,6 +119,7 @@ package struct TraceRecorder: Sendable {
             if recording.failures.last != text { recording.failures.append(text) }
             recording.passes[Int(pass)].end = now
             recording.passes[Int(pass)].failure = Int32(recording.failures.count - 1)
+            recording.note((error as? HTTPError)?.metrics, pass: pass)
         }
     }
 

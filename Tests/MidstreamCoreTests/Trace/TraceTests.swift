@@ -298,6 +298,17 @@ struct TraceTests {
         #expect(1_000...2_000 ~= trace.events(named: "transport.interim").count)
     }
 
+    @Test("what the transport did by itself is told of an exchange that failed, too")
+    func failedExchange() async throws {
+        var metrics = TransportMetrics()
+        metrics.interim = [InterimResponse(status: 103)]
+        metrics.resends = 1
+        let failure = HTTPError(.connectionLost, metrics: metrics)
+        let client = client(StubTransport { _ in throw failure }) { AddsHeader() }
+        let trace = await httpError { try await client.send(HTTPRequest("https://h")) }?.trace
+        for name in ["transport.interim", "transport.resend"] { #expect(trace?.events(named: name).count == 1) }
+    }
+
     @Test("calls at the same time keep their traces apart")
     func concurrent() async throws {
         let client = client { AddsHeader() }
