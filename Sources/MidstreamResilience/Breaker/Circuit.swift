@@ -145,7 +145,7 @@ final class Circuit: ScopeState {
             }
             if isProbe {
                 guard !isFailure && !isSlow else {
-                    state.counts = .init(total: state.goodProbes + 1, failed: 1, slow: isSlow && !isFailure ? 1 : 0)
+                    state.counts = .init(total: state.goodProbes + 1, failed: isFailure ? 1 : 0, slow: isSlow ? 1 : 0)
                     let longest = min(settings.longestBreak, .longest).wholeNanoseconds
                     state.breakLength = min(longest, state.breakLength.multipliedReportingOverflow(by: 2).partialValue)
                     return open(&state, from: .halfOpen, retryAfter, now, random)

@@ -134,6 +134,11 @@ struct CircuitBreakerTests {
         #expect(state(eager) == .open(for: .seconds(5)))
         let error = await httpError { try await self.client(eager, client.transport).send(HTTPRequest("/")) }
         #expect(error?.message.contains("3 of 3 were slow, last: 1.0 s") == true)
+        // Nor has a probe failed that is slow.
+        clock.advance(by: .seconds(5))
+        await open(self.client(eager, client.transport), 1)
+        let refusal = await httpError { try await self.client(eager, client.transport).send(HTTPRequest("/")) }
+        #expect(refusal?.message.contains("1 of 1 were slow, last: 1.0 s") == true)
     }
 
     @Test("what an exchange waits for on this side doesn't make it slow: a quota …")
