@@ -29,8 +29,8 @@ extension ResponseCache {
         do {
             response = try await next(miss.decision.conditional(miss.request))
         } catch {
-            // Of those who share it each looks for itself what may answer in its place.
-            guard shared == nil else { throw error }
+            // Of those who share it each looks for itself what may answer in its place; behind a stale answer nobody needs another.
+            guard shared == nil, !miss.isInBackground else { throw error }
             return SharedFetch.Outcome(response: try await staleResponse(insteadOf: error, miss))
         }
         let fetched = FetchedResponse(
@@ -80,6 +80,7 @@ extension ResponseCache {
         case .combine: return try await sendAgain(fetched, "what was stored is gone", next)
         case .sendAgain(let reason): return try await sendAgain(fetched, reason, next)
         case .stale(let answer):
+            if miss.isInBackground { return SharedFetch.Outcome(response: response) }
             if let stale = await staleResponse(answer, insteadOf: response, miss) {
                 return SharedFetch.Outcome(response: stale)
             }

@@ -102,7 +102,8 @@ extension ResponseCache {
         request.onInterim = nil
         let lookup = lookup.withoutBodies
         let reason = MissReason(forward: .stale, text: Reuse.Reason.stale.rawValue)
-        let miss = CacheMiss(request, .plain, lookup, reason, rules.miss(reason, .get, .plain, lookup), on: clock)
+        let miss = CacheMiss(
+            request, .plain, lookup, reason, rules.miss(reason, .get, .plain, lookup), on: clock, isInBackground: true)
         // Not the position, which would hold the client.
         let (recorder, pass) = (call.recorder, next.position.pass)
         let hasBegun = call.owner.background.start { [self] in

@@ -10,10 +10,12 @@ final class CacheMiss: Sendable {
     let reason: MissReason
     let decision: CacheDecision
     let clock: any Clock<Duration>
+    /// Whether what is stored has answered already.
+    let isInBackground: Bool
 
     init(
         _ request: HTTPRequest, _ demand: CacheDemand, _ lookup: CacheLookup, _ reason: MissReason, _ decision: CacheDecision,
-        on clock: any Clock<Duration>
+        on clock: any Clock<Duration>, isInBackground: Bool = false
     ) {
         self.request = request
         self.demand = demand
@@ -21,10 +23,13 @@ final class CacheMiss: Sendable {
         self.reason = reason
         self.decision = decision
         self.clock = clock
+        self.isInBackground = isInBackground
     }
 
     /// The same without conditions of the cache's own.
-    var unconditional: CacheMiss { CacheMiss(request, demand, lookup, reason, .fetch(reason), on: clock) }
+    var unconditional: CacheMiss {
+        CacheMiss(request, demand, lookup, reason, .fetch(reason), on: clock, isInBackground: isInBackground)
+    }
 }
 
 /// What a cache does with the response to a request that it has sent.
