@@ -107,6 +107,9 @@ struct HARArchiveTests {
         metrics.isReusedConnection = true
         let kept = try await HARArchive(exchanges([HTTPRequest("http://h/")], metrics: metrics)).entries[0].timings
         #expect([kept.blocked, kept.dns, kept.connect, kept.ssl, kept.wait, kept.receive] == [8, -1, -1, -1, 12, 5])
+        (metrics.isReusedConnection, metrics.firstByte) = (false, nil)
+        let silent = try await HARArchive(exchanges([HTTPRequest("http://h/")], metrics: metrics)).entries[0].timings
+        #expect([silent.blocked, silent.dns, silent.connect, silent.ssl, silent.wait, silent.receive] == [1, 1, 6, 4, 17, 0])
     }
 
     @Test("has no secret, unless it includes them", arguments: [false, true])

@@ -131,11 +131,12 @@ extension HAREntry.Response {
 
 extension HAREntry.Timings {
     fileprivate init(_ exchange: ExchangeRecord) {
-        guard let metrics = exchange.metrics, let total = metrics.total, let firstByte = metrics.firstByte else {
+        guard let metrics = exchange.metrics, let total = metrics.total else {
             wait = exchange.headDuration / .milliseconds(1)
             receive = (exchange.duration - exchange.headDuration) / .milliseconds(1)
             return
         }
+        let firstByte = metrics.firstByte ?? total
         func milliseconds(_ duration: Duration) -> Double { max(0, (duration / .microseconds(1)).rounded() / 1_000) }
         var connected = Duration.zero
         if metrics.isReusedConnection != true, let lookup = metrics.nameLookup, let connect = metrics.connect {
