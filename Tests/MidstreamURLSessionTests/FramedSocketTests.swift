@@ -117,6 +117,21 @@ import WebSocketFrames
         await #expect(throws: HTTPError.self) { try await socket.send("late") }
     }
 
+    @Test func `Whoever the system forgets waits no longer than the socket lasts`() async throws {
+        struct Lost: Error {}
+        let answers = SocketAnswers()
+        let message = try await answers.wait { $0.resume(.success(.text("hello"))) }
+        #expect(message == .text("hello"))
+        #expect(try await answers.wait { $0.finish(nil) } == nil)
+        await #expect(throws: Lost.self) { try await answers.wait { $0.finish(Lost()) } }
+        let asked = Suspension<Void>()
+        let forgotten = Task { try await answers.wait { _ in asked.resume() } }
+        await asked.value()
+        answers.end(Lost())
+        await #expect(throws: Lost.self) { try await forgotten.value }
+        await #expect(throws: Lost.self) { try await answers.wait { _ in } }
+    }
+
     @Test func `A socket that is released, or whose reader is cancelled in the channel, ends the system's`() async throws {
         var socket: WebSocket? = try await connect()
         #expect(socket != nil && !system.isAbandoned)

@@ -17,6 +17,7 @@
         /// The protocol that the server has chosen.
         private let opening = Suspension<Result<String?, any Error>>()
         private let state = Locked(State())
+        private let answers = SocketAnswers()
 
         init(_ request: HTTPRequest, _ outgoing: OutgoingRequest) {
             self.request = request
@@ -60,8 +61,10 @@
 
         /// The session is done with the task.
         func complete(_ error: (any Error)?) {
-            let failure = state.withLock { $0.failure }
-            opening.resume(.failure(failure ?? HTTPError(error ?? URLError(.badServerResponse), for: request, hasHead: false)))
+            let failure: any Error =
+                state.withLock { $0.failure } ?? HTTPError(error ?? URLError(.badServerResponse), for: request, hasHead: false)
+            opening.resume(.failure(failure))
+            answers.end(failure)
         }
 
         /// Ends it, whether it stands or not.
@@ -81,29 +84,30 @@
         }
 
         func send(_ message: SocketMessage) async throws {
-            switch message {
-            case .text(let text): try await standing().send(.string(text))
-            case .binary(let bytes): try await standing().send(.data(Data(bytes)))
+            let task = try standing()
+            _ = try await answers.wait { answer in
+                switch message {
+                case .text(let text): task.send(.string(text)) { answer.finish($0) }
+                case .binary(let bytes): task.send(.data(Data(bytes))) { answer.finish($0) }
+                }
             }
         }
 
         func receive() async throws -> SocketMessage {
-            switch try await standing().receive() {
-            case .string(let text): return .text(text)
-            case .data(let bytes): return .binary([UInt8](bytes))
-            @unknown default: throw HTTPError(.unsupported, "URLSession has received another kind of message.", phase: .answered)
+            let task = try standing()
+            let message = try await answers.wait { answer in
+                task.receive { answer.resume($0.map { SocketMessage($0) }) }
             }
+            guard let message else {
+                throw HTTPError(.unsupported, "URLSession has received another kind of message.", phase: .answered)
+            }
+            return message
         }
 
         func ping() async throws {
-            // The handler may be called more than once, or never, when the connection is lost.
-            let answer = Suspension<(any Error)?>()
-            try standing().sendPing { answer.resume($0) }
-            switch await answer.wait() {
-            case .value(nil): return
-            case .value(let error?): throw error
-            case .cancelled, .timedOut: throw CancellationError()
-            }
+            let task = try standing()
+            // The handler may be called more than once.
+            _ = try await answers.wait { answer in task.sendPing { answer.finish($0) } }
         }
 
         func close(_ frame: CloseFrame) {
@@ -119,6 +123,17 @@
                 return task.closeCode == .noStatusReceived ? CloseFrame(code: nil) : nil
             }
             return CloseFrame(code: code, reason: task.closeReason.map { String(decoding: $0, as: UTF8.self) } ?? "")
+        }
+    }
+
+    extension SocketMessage {
+        /// Nil for another kind than these two.
+        fileprivate init?(_ message: URLSessionWebSocketTask.Message) {
+            switch message {
+            case .string(let text): self = .text(text)
+            case .data(let bytes): self = .binary([UInt8](bytes))
+            @unknown default: return nil
+            }
         }
     }
 #endif
