@@ -11,7 +11,8 @@
 
         /// - Parameter heard: Called soon, and after each change, with whether there is a network.
         private init(_ heard: @escaping @Sendable (Bool) -> Void) {
-            monitor.pathUpdateHandler = { heard($0.status == .satisfied) }
+            // One that only a connection would bring up, such as a tunnel on demand, would be waited for in vain.
+            monitor.pathUpdateHandler = { heard($0.status != .unsatisfied) }
             monitor.start(queue: DispatchQueue(label: "midstream.network-status"))
         }
 

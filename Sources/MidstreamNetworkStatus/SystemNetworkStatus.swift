@@ -2,8 +2,8 @@
 ///
 /// On Linux it has one when an interface is up and running (one whose cable isn't plugged in isn't), isn't the loopback, and has an address
 /// of IPv4 or IPv6 that isn't link-local. Where containers run, the bridge to them counts, too. Of changes the kernel tells by a socket
-/// (rtnetlink(7)), which all who wait share and which is open only while somebody waits. On Apple's platforms the path that `NWPathMonitor`
-/// sees has to be satisfied; on watchOS, where it sees none for most apps, nobody can tell.
+/// (rtnetlink(7)), which all who wait share and which is open only while somebody waits. On Apple's platforms it has one when the path
+/// that `NWPathMonitor` sees is satisfied, or would be by a connection; on watchOS, where it sees none for most apps, nobody can tell.
 public struct SystemNetworkStatus: NetworkStatus {
     #if os(Linux)
         static let waiters = NetworkWaiters { whenOnline in
