@@ -102,4 +102,11 @@ import Testing
         #expect(error.phase == progress)
         #expect(HTTPError(URLError(code), for: request, hasHead: true).phase == .answered)
     }
+
+    @Test(arguments: [306, 310, 311]) func whatASystemSaysOfAProxyIsToldAsThat(code: Int) {
+        let error = NSError(domain: "kCFErrorDomainCFNetwork", code: code)
+        let translated = HTTPError(error, for: HTTPRequest("https://h/"), hasHead: false)
+        #expect(translated.code == .proxy)
+        #expect(translated.phase == .notSent)
+    }
 }

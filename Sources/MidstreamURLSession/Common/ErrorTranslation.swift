@@ -8,6 +8,12 @@ internal import MidstreamCore
 extension HTTPError {
     /// What the session's error means here. The error itself, which may hold the URL with its secrets, is kept behind.
     init(_ error: any Error, for request: HTTPRequest, hasHead: Bool) {
+        // What Apple's system says of a proxy, from kCFErrorHTTPProxyConnectionFailure on, is no URLError.
+        let system = error as NSError
+        if system.domain == "kCFErrorDomainCFNetwork", 306...311 ~= system.code {
+            self.init(.proxy, "The proxy can't be used.", request: request, underlying: error, phase: .notSent)
+            return
+        }
         guard let error = error as? URLError else {
             self.init(
                 .connectionLost, "The request failed for a reason that URLSession doesn't tell.", request: request,
