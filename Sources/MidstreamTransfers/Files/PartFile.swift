@@ -157,14 +157,22 @@ final class PartFile: Sendable {
     func complete(isSynchronized: Bool) throws {
         // Again, since it may have been made meanwhile.
         if let mode = try Self.mode(ofReplaced: target, phase: .answered) ?? modeOfNewFiles { fchmod(descriptor, mode) }
-        if isSynchronized, fsync(descriptor) != 0 { throw failure("write") }
+        if isSynchronized, !Self.synchronize(descriptor) { throw failure("write") }
         guard rename(path, target) == 0 else { throw failure("replace") }
         unlink(recordPath)
         guard isSynchronized else { return }
         let folder = Platform.open((target as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
-        fsync(folder)
+        _ = Self.synchronize(folder)
         System.close(folder)
+    }
+
+    private static func synchronize(_ descriptor: Int32) -> Bool {
+        #if canImport(Darwin)
+            // Otherwise it may stay in the disk's own memory, which forgets. Not every file system has this.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        #endif
+        return fsync(descriptor) == 0
     }
 
     /// The permissions of a new file are those that the process has been given, which no call tells without changing them.
