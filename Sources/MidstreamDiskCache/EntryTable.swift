@@ -193,7 +193,7 @@ final class EntryTable {
 
     func remove(url key: CacheKey) throws { try removeRows("url = ?", url(key)) }
 
-    /// On the disk when it returns, so that a power failure brings nothing back.
+    /// On the disk when it returns, so that a power failure brings nothing back. Apple's SQLite doesn't have the disk empty its own memory.
     func removeAll(origin name: String?) throws {
         try database.execute("PRAGMA synchronous=FULL")
         defer { try? database.execute("PRAGMA synchronous=NORMAL") }
