@@ -50,14 +50,18 @@ package final class Socket: Sendable {
         }
     }
 
-    /// Sends what the system takes at once; how much that is.
+    /// Sends what the system takes at once; how much that is. Nothing on Apple's platforms, where `send` waits whatever the call's flags say.
     package func sendAtOnce(_ bytes: UnsafeRawBufferPointer) throws -> Int {
-        try whileOpen {
-            let count = System.send(descriptor, bytes.baseAddress, bytes.count, Self.flags | Int32(MSG_DONTWAIT))
-            guard count < 0 else { return count }
-            guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionEnded() }
+        #if canImport(Darwin)
             return 0
-        }
+        #else
+            return try whileOpen {
+                let count = System.send(descriptor, bytes.baseAddress, bytes.count, Self.flags | Int32(MSG_DONTWAIT))
+                guard count < 0 else { return count }
+                guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionEnded() }
+                return 0
+            }
+        #endif
     }
 
     /// Sends, and keeps the descriptor from being given back meanwhile.
