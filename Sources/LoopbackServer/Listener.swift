@@ -127,6 +127,10 @@ package final class Listener: Sendable {
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, type, 0)
         guard descriptor >= 0 else { throw ServerFailure.system("socket") }
         SocketOption.closeOnExec(descriptor)
+        #if canImport(Darwin)
+            // Its connections take it over. Where one has broken before it was accepted it couldn't be set any more.
+            SocketOption.enable(SO_NOSIGPIPE, level: SOL_SOCKET, on: descriptor)
+        #endif
         if port != 0 { SocketOption.enable(SO_REUSEADDR, level: SOL_SOCKET, on: descriptor) }
         do {
             let chosen =

@@ -29,9 +29,6 @@ package final class Socket: Sendable {
         _ = fcntl(descriptor, F_SETFL, 0)
         // Small answers must not wait for the peer's acknowledgement of the last one.
         SocketOption.enable(TCP_NODELAY, level: Int32(IPPROTO_TCP), on: descriptor)
-        #if canImport(Darwin)
-            SocketOption.enable(SO_NOSIGPIPE, level: SOL_SOCKET, on: descriptor)
-        #endif
     }
 
     deinit { close() }
