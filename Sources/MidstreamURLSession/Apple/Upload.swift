@@ -26,7 +26,8 @@
                 do {
                     if try await Self.feed(body, into: pipe) { pipe.finish() }
                 } catch {
-                    fail((error as? HTTPError)?.ofRequestBody ?? error)
+                    // What is given up is either over or read again by another stream, so it fails nothing.
+                    if !Task.isCancelled { fail((error as? HTTPError)?.ofRequestBody ?? error) }
                     pipe.abort()
                 }
             }
