@@ -85,14 +85,10 @@
             handle.set(CURLOPT_TCP_KEEPALIVE, 1)
             handle.set(CURLOPT_ERRORBUFFER, pointer: handle.errorText)
             handle.set(CURLOPT_PRIVATE, pointer: handle.context)
-            handle.set(CURLOPT_MAXAGE_CONN, configuration.idleConnectionLifetime.wholeSeconds)
-            if let age = configuration.maximumConnectionAge { handle.set(CURLOPT_MAXLIFETIME_CONN, age.wholeSeconds) }
-            if let limit = configuration.connectTimeout {
-                handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds)
-            } else {
-                // Zero would mean curl's own five minutes.
-                handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
-            }
+            handle.set(CURLOPT_MAXAGE_CONN, configuration.idleConnectionLifetime.whole(.seconds(1)))
+            if let age = configuration.maximumConnectionAge { handle.set(CURLOPT_MAXLIFETIME_CONN, age.whole(.seconds(1))) }
+            // Zero would mean curl's own five minutes.
+            handle.set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout?.whole(.milliseconds(1)) ?? Int(Int32.max))
             // What comes unasked on a kept connection is seen where that is known by its port (``KeptConnections``).
             if !configuration.keepsConnections || configuration.unixSocketPath != nil { handle.set(CURLOPT_FORBID_REUSE, 1) }
             if let path = configuration.unixSocketPath { handle.set(CURLOPT_UNIX_SOCKET_PATH, path) }
