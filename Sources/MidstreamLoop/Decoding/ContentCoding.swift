@@ -85,20 +85,15 @@
         case truncated
 
         package func error(_ request: HTTPRequest, ratio: Int?) -> HTTPError {
-            switch self {
-            case .tooLarge:
-                HTTPError(
-                    .bodyTooLarge, "Decoded, the body is more than \(ratio ?? 0) times as large as what was received.",
-                    request: request, phase: .answered)
-            case .corrupt: Self.decoding("The body isn't encoded as its Content-Encoding says.", request)
-            case .tooManyCodings: Self.decoding("The body is encoded more than twice.", request)
-            case .noMemory: Self.decoding("There is no memory to decode the body.", request)
-            case .truncated: Self.decoding("The encoded body ends too early.", request)
-            }
-        }
-
-        private static func decoding(_ message: String, _ request: HTTPRequest) -> HTTPError {
-            HTTPError(.decoding, message, request: request, phase: .answered)
+            let message =
+                switch self {
+                case .tooLarge: "Decoded, the body is more than \(ratio ?? 0) times as large as what was received."
+                case .corrupt: "The body isn't encoded as its Content-Encoding says."
+                case .tooManyCodings: "The body is encoded more than twice."
+                case .noMemory: "There is no memory to decode the body."
+                case .truncated: "The encoded body ends too early."
+                }
+            return HTTPError(self == .tooLarge ? .bodyTooLarge : .decoding, message, request: request, phase: .answered)
         }
     }
 #endif
