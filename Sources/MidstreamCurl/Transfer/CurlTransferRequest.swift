@@ -17,8 +17,8 @@
             let framing = RequestFraming(request)
             // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
             decodes =
-                curlLoop.options.acceptEncoding != nil && !framing.hasRange
-                && (!framing.hasAcceptEncoding || request.encodedBodyCheck != nil)
+                curlLoop.options.acceptEncoding != nil && !framing.has(.range)
+                && (!framing.has(.acceptEncoding) || request.encodedBodyCheck != nil)
             let shape = Shape(isSecure: isSecure, isStreamed: options.delivery == .streamed)
             handle.prepare(for: shape, kind) { curlLoop.setUp($0, for: shape) }
             // Curl would make credentials of what stands before an `@`.
@@ -28,7 +28,7 @@
                 handle.set(CURLOPT_REQUEST_TARGET, EscapedPaths.target(of: request.urlText))
             }
             try prepareAddress(handle)
-            try prepareBody(handle, framing)
+            try prepareBody(handle)
             prepareFields(handle, framing)
         }
 
@@ -44,11 +44,11 @@
             return !bytes.isEmpty && request.method == .post ? .post : .other
         }
 
-        private func prepareBody(_ handle: EasyHandle, _ framing: RequestFraming) throws {
+        private func prepareBody(_ handle: EasyHandle) throws {
             let body = request.body
             let method = request.method
             if let bytes = body.bytes { return prepare(handle, bytes: bytes) }
-            let length = try prepareChunks(framing)
+            let length = try prepareChunks()
             handle.set(CURLOPT_UPLOAD, 1)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
             if length == nil, request.trailers != nil { HandleCallbacks.installTrailers(on: handle) }
@@ -91,19 +91,19 @@
         }
 
         private func prepareFields(_ handle: EasyHandle, _ framing: RequestFraming) {
-            let mediaType = framing.hasBody && !framing.hasContentType ? request.body.contentType : nil
+            let mediaType = framing.hasBody && !framing.has(.contentType) ? request.body.contentType : nil
             handle.fields.reset(for: request.headers.bytes, extras: 5, extraBytes: 128 + (mediaType?.utf8.count ?? 0))
-            if !framing.hasAccept { handle.fields.append("Accept:") }
-            if decodes, !framing.hasAcceptEncoding, let offer = curlLoop.options.acceptEncoding {
+            if !framing.has(.accept) { handle.fields.append("Accept:") }
+            if decodes, !framing.has(.acceptEncoding), let offer = curlLoop.options.acceptEncoding {
                 handle.fields.append("Accept-Encoding: ", value: offer)
             }
             if framing.hasBody {
                 if let mediaType {
                     handle.fields.append("Content-Type: ", value: mediaType)
-                } else if !framing.hasContentType {
+                } else if !framing.has(.contentType) {
                     handle.fields.append("Content-Type:")
                 }
-                if !framing.hasExpect { handle.fields.append("Expect:") }
+                if !framing.has(.expect) { handle.fields.append("Expect:") }
             }
             RequestFields.forEach(in: request.headers) { line, colon, kind in
                 if kind != .framing { handle.fields.append(line, colon: colon) }

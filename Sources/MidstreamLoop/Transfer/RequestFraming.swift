@@ -5,36 +5,18 @@
 
     /// What a request's header fields say about how it is sent.
     package struct RequestFraming {
-        package private(set) var contentLength: Int64?
-        package private(set) var hasAccept = false
-        package private(set) var hasAcceptEncoding = false
-        package private(set) var hasConnection = false
-        package private(set) var hasContentType = false
-        package private(set) var hasExpect = false
-        package private(set) var hasRange = false
-        package private(set) var hasUpgrade = false
         package let hasBody: Bool
+        /// A bit for each kind of field that there is.
+        private var kinds: UInt16 = 0
 
         package init(_ request: HTTPRequest) {
             hasBody =
                 request.body.bytes?.isEmpty != true || request.method == .post || request.method == .put
                 || request.method == .patch
-            var isFramed = false
-            RequestFields.forEach(in: request.headers) { _, _, kind in
-                switch kind {
-                case .accept: hasAccept = true
-                case .acceptEncoding: hasAcceptEncoding = true
-                case .connection: hasConnection = true
-                case .contentType: hasContentType = true
-                case .expect: hasExpect = true
-                case .range: hasRange = true
-                case .upgrade: hasUpgrade = true
-                case .framing: isFramed = true
-                case .other: break
-                }
-            }
-            if isFramed { contentLength = request.headers[.contentLength].flatMap(HTTPHeaders.contentLength) }
+            RequestFields.forEach(in: request.headers) { _, _, kind in kinds |= 1 << kind.rawValue }
         }
+
+        package func has(_ kind: RequestFields.Kind) -> Bool { kinds & (1 << kind.rawValue) != 0 }
     }
 
     extension Transfer {
@@ -42,13 +24,13 @@
         ///
         /// - Parameter sendsFiles: Whether a file may be left to the system to send.
         /// - Throws: ``HTTPError`` with ``HTTPError/Code/bodyUnreadable`` for a file that can't be read.
-        package final func prepareChunks(_ framing: RequestFraming, sendsFiles: Bool = false) throws -> Int64? {
+        package final func prepareChunks(sendsFiles: Bool = false) throws -> Int64? {
             if let path = request.body.filePath, access(path, R_OK) != 0 {
                 throw HTTPError(
                     .bodyUnreadable, "Can't open the file \(path): \(String(cString: strerror(errno))).", request: request,
                     phase: .notSent)
             }
-            let length = request.body.length ?? framing.contentLength
+            let length = request.body.length ?? request.headers[.contentLength].flatMap(HTTPHeaders.contentLength)
             let executor = bodyExecutor ?? CallersExecutor()
             if sendsFiles, let feeder = FileFeeder(request.body, executor: executor) {
                 outgoing = .file(feeder)
@@ -61,7 +43,7 @@
     }
 
     package enum RequestFields {
-        package enum Kind { case accept, acceptEncoding, connection, contentType, expect, range, upgrade, framing, other }
+        package enum Kind: UInt16 { case accept, acceptEncoding, connection, contentType, expect, range, upgrade, framing, other }
 
         /// Calls `body` with each field, `name:value`, and where its colon is.
         package static func forEach(in headers: HTTPHeaders, _ body: (UnsafeBufferPointer<UInt8>, Int, Kind) -> Void) {

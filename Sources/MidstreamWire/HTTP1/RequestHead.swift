@@ -22,7 +22,7 @@
         let proxyAuthorization: String?
 
         /// That of the body, where the request's fields don't name one.
-        var mediaType: String? { framing.hasBody && !framing.hasContentType ? request.body.contentType : nil }
+        var mediaType: String? { framing.hasBody && !framing.has(.contentType) ? request.body.contentType : nil }
 
         /// As HTTP/1.1 has it.
         func bytes() -> [UInt8] {

@@ -66,7 +66,7 @@
             self.settings = settings
             self.tls = tls
             framing = RequestFraming(request)
-            let isUpgrade = framing.hasUpgrade && options.delivery == .streamed
+            let isUpgrade = framing.has(.upgrade) && options.delivery == .streamed
             pipe = isPipe || isUpgrade ? Pipe() : nil
             route =
                 pipe == nil
@@ -88,14 +88,14 @@
             try route.check(settings)
             // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
             decodes =
-                settings.acceptEncoding != nil && !framing.hasRange && pipe == nil
-                && (!framing.hasAcceptEncoding || request.encodedBodyCheck != nil)
+                settings.acceptEncoding != nil && !framing.has(.range) && pipe == nil
+                && (!framing.has(.acceptEncoding) || request.encodedBodyCheck != nil)
             guard framing.hasBody, request.method != .head else { return }
             if let bytes = request.body.bytes {
                 bodyFraming = .length(Int64(bytes.count))
                 if !bytes.isEmpty { outgoing = .bytes(bytes) }
             } else {
-                bodyFraming = try prepareChunks(framing, sendsFiles: isInTheClear).map { .length($0) } ?? .chunked
+                bodyFraming = try prepareChunks(sendsFiles: isInTheClear).map { .length($0) } ?? .chunked
             }
         }
 
@@ -105,12 +105,12 @@
         }
 
         /// Whether its body waits for the server's leave.
-        var asksForLeave: Bool { framing.hasExpect && bodyFraming != .none }
+        var asksForLeave: Bool { framing.has(.expect) && bodyFraming != .none }
 
         var requestHead: RequestHead {
             RequestHead(
                 request: route.zone == nil ? request : requestWithoutZone, framing: framing, bodyFraming: bodyFraming,
-                acceptEncoding: decodes && !framing.hasAcceptEncoding ? settings.acceptEncoding : nil,
+                acceptEncoding: decodes && !framing.has(.acceptEncoding) ? settings.acceptEncoding : nil,
                 isForwarded: route.isForwarded, proxyAuthorization: route.isForwarded ? route.proxy?.authorization : nil)
         }
 
