@@ -29,9 +29,9 @@
         }
 
         /// Notes that the transfer ends because of what the server has sent; returns false.
-        package final func violate(_ message: String) -> Bool {
-            failure = HTTPError(
-                .protocolViolation, message, request: request, phase: head.isComplete ? .answered : .maybeProcessed)
+        package final func violate(_ message: String, phase: HTTPError.Phase? = nil) -> Bool {
+            let phase = phase ?? (head.isComplete ? .answered : .maybeProcessed)
+            failure = HTTPError(.protocolViolation, message, request: request, phase: phase)
             return false
         }
 
@@ -103,34 +103,27 @@
             return false
         }
 
-        private static var badLength: String { "The response's Content-Length isn't a number." }
-
-        /// How long the body is (RFC 9112 §6.3). False when the fields contradict themselves: nobody knows then where it ends.
+        /// How long the body is (RFC 9112 §6.3). False when the fields contradict themselves: nobody knows then where it ends, and the head
+        /// is worth nothing.
         private func readLength(_ fields: ReceivedFields, isBodiless: Bool) -> Bool {
-            if isBodiless {
-                expectedLength = 0
-                return true
-            }
-            expectedLength = nil
-            // No other coding has been asked for by `TE`.
-            if fields.transferEncoding != .absent, let coding = headers[.transferEncoding] {
-                guard fields.contentLength == .absent || headers[.contentLength].flatMap(HTTPHeaders.contentLength) != nil else {
-                    return violateInHead(Self.badLength)
+            expectedLength = isBodiless ? 0 : nil
+            if isBodiless { return true }
+            var length: Int64?
+            if fields.contentLength != .absent {
+                if case .once(let place) = fields.contentLength { length = fields.number(at: place) }
+                length = length ?? headers[.contentLength].flatMap(HTTPHeaders.contentLength)
+                guard length != nil else {
+                    return violate("The response's Content-Length isn't a number.", phase: .maybeProcessed)
                 }
-                // `identity` is what some old servers say for none; the body is read to the connection's end then.
-                return coding.equalsIgnoringASCIICase("chunked") || coding.equalsIgnoringASCIICase("identity")
-                    || violateInHead("The response's Transfer-Encoding isn't chunked.")
             }
-            if case .once(let place) = fields.contentLength, let length = fields.number(at: place) {
+            guard fields.transferEncoding != .absent, let coding = headers[.transferEncoding] else {
                 expectedLength = length
                 return true
             }
-            guard fields.contentLength != .absent, let text = headers[.contentLength] else { return true }
-            guard let length = HTTPHeaders.contentLength(text) else {
-                return violateInHead(Self.badLength)
-            }
-            expectedLength = length
-            return true
+            // No other coding has been asked for by `TE`. `identity` is what some old servers say for none; the body is read to the
+            // connection's end then.
+            return coding.equalsIgnoringASCIICase("chunked") || coding.equalsIgnoringASCIICase("identity")
+                || violate("The response's Transfer-Encoding isn't chunked.", phase: .maybeProcessed)
         }
 
         /// Whether a body without a length ends with its connection (RFC 9112 §6.3).
@@ -138,12 +131,6 @@
             guard head.version == .http1_1 || head.version == .http1_0 else { return false }
             return fields.transferEncoding == .absent
                 || headers[.transferEncoding]?.equalsIgnoringASCIICase("identity") == true
-        }
-
-        /// The head is read, but worth nothing.
-        private func violateInHead(_ message: String) -> Bool {
-            failure = HTTPError(.protocolViolation, message, request: request, phase: .maybeProcessed)
-            return false
         }
     }
 #endif
