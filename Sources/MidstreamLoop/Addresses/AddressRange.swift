@@ -1,5 +1,5 @@
 #if os(Linux)
-    import Glibc
+    package import Glibc
 
     /// Addresses of IPv4 or IPv6 that begin with the same bits (RFC 4632, RFC 4291 §2.3).
     package struct AddressRange: Sendable {
@@ -28,6 +28,16 @@
             if inner == nil, inet_pton(AF_INET, text, &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
             var six = in6_addr()
             return inet_pton(AF_INET6, text, &six) == 1 ? withUnsafeBytes(of: six) { Array($0) } : nil
+        }
+
+        /// The bytes of an IPv4 or IPv6 address; nil for any other.
+        package static func bytes(of address: UnsafePointer<sockaddr>) -> [UInt8]? {
+            let start = UnsafeRawPointer(address)
+            return switch Int32(address.pointee.sa_family) {
+            case AF_INET: withUnsafeBytes(of: start.loadUnaligned(as: sockaddr_in.self).sin_addr) { Array($0) }
+            case AF_INET6: withUnsafeBytes(of: start.loadUnaligned(as: sockaddr_in6.self).sin6_addr) { Array($0) }
+            default: nil
+            }
         }
 
         /// - Parameter address: Of 4 or 16 bytes.

@@ -27,14 +27,7 @@
 
         /// Whether a socket may be connected to an address.
         package func contains(_ address: UnsafePointer<sockaddr>) -> Bool {
-            if isAny { return true }
-            let start = UnsafeRawPointer(address)
-            switch Int32(address.pointee.sa_family) {
-            case AF_INET: return contains(withUnsafeBytes(of: start.loadUnaligned(as: sockaddr_in.self).sin_addr) { Array($0) })
-            case AF_INET6:
-                return contains(withUnsafeBytes(of: start.loadUnaligned(as: sockaddr_in6.self).sin6_addr) { Array($0) })
-            default: return false
-            }
+            isAny || AddressRange.bytes(of: address).map { contains($0) } ?? false
         }
 
         /// - Parameter bytes: Those of an IPv4 or an IPv6 address.

@@ -80,15 +80,7 @@
         var family: Int32 { Int32(storage.ss_family) }
 
         /// The bytes of an IPv4 or IPv6 address; nil for a unix domain socket.
-        var bytes: [UInt8]? {
-            withUnsafeBytes(of: storage) { storage in
-                switch family {
-                case AF_INET: withUnsafeBytes(of: storage.loadUnaligned(as: sockaddr_in.self).sin_addr) { Array($0) }
-                case AF_INET6: withUnsafeBytes(of: storage.loadUnaligned(as: sockaddr_in6.self).sin6_addr) { Array($0) }
-                default: nil
-                }
-            }
-        }
+        var bytes: [UInt8]? { withSocketAddress { address, _ in AddressRange.bytes(of: address) } }
 
         /// Calls `body` with the address as the system takes it.
         func withSocketAddress<Value>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value {
