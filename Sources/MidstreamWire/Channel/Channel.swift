@@ -157,11 +157,11 @@
 
         // MARK: Sending
 
-        /// Sends as much of two pieces as is taken now.
+        /// Sends as much of one piece or two as is taken now.
         ///
         /// - Returns: How much that is; zero: nothing until the channel is ready; nil: nothing ever again. There may still be something to
         ///   be received then, and reading tells why.
-        func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int? {
+        func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer = .init(start: nil, count: 0)) -> Int? {
             guard let tls else { return canWrite ? transmit(first, second) : 0 }
             guard flush() else { return nil }
             guard pending.isEmpty else { return 0 }
@@ -234,7 +234,9 @@
         /// The same with what TLS answers meanwhile: as much again, since a server that reads takes all of either.
         private static let mostPending = 2 * mostEncrypted
 
-        private func transmit(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int? {
+        private func transmit(
+            _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer = .init(start: nil, count: 0)
+        ) -> Int? {
             while true {
                 let count = withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { pieces in
                     pieces[0] = iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count)
@@ -262,10 +264,7 @@
             guard let tls else { return true }
             tls.takeOutput(into: &pending)
             while pendingSent < pending.count, canWrite {
-                let sent = pending.withUnsafeBytes { bytes in
-                    transmit(
-                        UnsafeRawBufferPointer(rebasing: bytes[pendingSent...]), UnsafeRawBufferPointer(start: nil, count: 0))
-                }
+                let sent = pending.withUnsafeBytes { transmit(UnsafeRawBufferPointer(rebasing: $0[pendingSent...])) }
                 guard let sent else { return false }
                 pendingSent += sent
             }

@@ -23,10 +23,7 @@
         func send(_ pipe: Pipe, _ transfer: WireTransfer) {
             var rest = Self.turn
             while let piece = pipe.piece {
-                let count = piece.bytes.withUnsafeBytes {
-                    channel.write(
-                        UnsafeRawBufferPointer(rebasing: $0[piece.sent...]), UnsafeRawBufferPointer(start: nil, count: 0))
-                }
+                let count = piece.bytes.withUnsafeBytes { channel.write(UnsafeRawBufferPointer(rebasing: $0[piece.sent...])) }
                 guard let count else {
                     pipe.end()
                     // What the other side has sent before it closed the connection can still be read.

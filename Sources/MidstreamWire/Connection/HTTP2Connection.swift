@@ -185,10 +185,7 @@
                     session?.takeOutput(into: &output, limit: Self.outputSize)
                 }
                 guard !output.isEmpty else { return closeIfOver() }
-                let count = output.withUnsafeBytes {
-                    channel.write(
-                        UnsafeRawBufferPointer(rebasing: $0[outputSent...]), UnsafeRawBufferPointer(start: nil, count: 0))
-                }
+                let count = output.withUnsafeBytes { channel.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...])) }
                 // When nothing can be sent any more, reading tells why.
                 guard let count, count > 0 else { return }
                 outputSent += count

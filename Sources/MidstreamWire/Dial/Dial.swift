@@ -300,7 +300,7 @@
 
         /// The few bytes of a handshake always have room.
         private func say(_ bytes: [UInt8], to channel: Channel) throws(HTTPError) {
-            let count = bytes.withUnsafeBytes { channel.write($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
+            let count = bytes.withUnsafeBytes { channel.write($0) }
             guard count == bytes.count else { throw .proxy("The proxy closed the connection.") }
         }
 

@@ -61,7 +61,7 @@
             let piece = UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 1))
             defer { piece.deallocate() }
             // Until the system takes no more; the channel keeps what is left of one piece, and another one.
-            while let count = channel.write(piece, UnsafeRawBufferPointer(start: nil, count: 0)), count > 0 {}
+            while let count = channel.write(piece), count > 0 {}
             _ = session.write(piece)
             #expect(failure() == nil)
             for _ in 0..<8 { _ = session.write(piece) }
