@@ -64,7 +64,6 @@
             sending = SendingState()
             held = []
             guard isClean, isReusable else { return loop.close(self) }
-            becameIdle()
             loop.isFree(self)
         }
 

@@ -140,7 +140,6 @@
         private func goOn(after transfer: WireTransfer) {
             guard streams.isEmpty else { return loop.hasRoom(self) }
             if isRetired || isTooOld || !transfer.settings.configuration.keepsConnections { return endSoon() }
-            becameIdle()
             loop.isIdle(self)
         }
 

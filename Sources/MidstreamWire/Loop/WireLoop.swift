@@ -206,20 +206,14 @@
                 if let first { connectAnew(first) }
             case let connection as HTTP2Connection:
                 pool.add(connection)
-                guard let first else {
-                    connection.becameIdle()
-                    return isIdle(connection)
-                }
+                guard let first else { return isIdle(connection) }
                 connection.begin(first, dial.times)
             case let connection as HTTP1Connection:
                 if dial.mayBeShared {
                     pool.rememberWithoutHTTP2(dial.route, until: now + ConnectionPool.rememberedFor)
                 }
                 if !dial.isExclusive { stopSharing(dial.route) }
-                guard let first else {
-                    connection.becameIdle()
-                    return isFree(connection)
-                }
+                guard let first else { return isFree(connection) }
                 connection.begin(first, dial.times)
             default: connection.channel.close()
             }
@@ -249,6 +243,7 @@
 
         func isFree(_ connection: HTTP1Connection) {
             assert(isCurrent)
+            connection.becameIdle()
             if pool.hasWaiting(connection.route) {
                 // Its end, or bytes that nobody has asked for, may have come with the last response.
                 guard connection.isUsable else { return close(connection) }
@@ -265,6 +260,7 @@
 
         func isIdle(_ connection: HTTP2Connection) {
             assert(isCurrent)
+            connection.becameIdle()
             if let transfer = pool.takeWaiting(connection.route) { return connection.begin(transfer) }
             pool.keep(connection)
             expectExpiry()
