@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import CTLS
+    internal import Foundation
     import Glibc
     internal import MidstreamCore
     internal import MidstreamLoop
@@ -123,14 +124,8 @@
             defer { CRYPTO_free(der, #file, #line) }
             var digest = [UInt8](repeating: 0, count: 32)
             EVP_Digest(der, Int(length), &digest, nil, EVP_sha256(), nil)
-            let pin = "sha256//" + Self.base64(digest)
+            let pin = "sha256//\(Data(digest).base64EncodedString())"
             return pins.contains(pin) ? .done : .failed("The server's public key isn't one of the pinned ones.")
-        }
-
-        private static func base64(_ bytes: [UInt8]) -> String {
-            var text = [UInt8](repeating: 0, count: bytes.count / 3 * 4 + 5)
-            let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
-            return String(decoding: text[..<Int(count)], as: UTF8.self)
         }
 
         /// Why the handshake, or the session, has failed: a bad certificate by its fault.
