@@ -11,23 +11,17 @@
         /// - Throws: ``HTTPError`` with ``HTTPError/Code/tls`` when that can't be done, or it is no regular file.
         init(_ path: String) throws {
             // A pipe's reader isn't waited for.
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0 else { throw Self.problem(path, String(cString: strerror(errno))) }
             var status = stat()
             // A device, such as /dev/null, has to stay everybody's, and root could change that.
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                close(descriptor)
                 throw Self.problem(path, "it is no regular file")
             }
-            guard fchmod(descriptor, 0o600) == 0 else {
-                let reason = String(cString: strerror(errno))
-                close(descriptor)
-                throw Self.problem(path, reason)
-            }
-            self.descriptor = descriptor
+            guard fchmod(descriptor, 0o600) == 0 else { throw Self.problem(path, String(cString: strerror(errno))) }
         }
 
-        deinit { close(descriptor) }
+        deinit { if descriptor >= 0 { close(descriptor) } }
 
         private static func problem(_ path: String, _ reason: String) -> HTTPError {
             HTTPError.tls("The file for TLS's secrets, \(path), can't be written: \(reason).")
