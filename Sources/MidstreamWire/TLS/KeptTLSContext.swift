@@ -73,20 +73,16 @@
 
     /// What changes when a file is written, or another takes its place.
     private struct FileVersion: Equatable {
-        private let device: UInt
-        private let number: UInt
-        private let size: Int
-        private let seconds: Int
-        private let nanoseconds: Int
+        /// The device, the file's number, its size, and when it was written.
+        private let values: [Int]
 
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
-            device = UInt(status.st_dev)
-            number = UInt(status.st_ino)
-            size = Int(status.st_size)
-            seconds = status.st_mtim.tv_sec
-            nanoseconds = status.st_mtim.tv_nsec
+            values = [
+                Int(bitPattern: UInt(status.st_dev)), Int(bitPattern: UInt(status.st_ino)), Int(status.st_size),
+                status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+            ]
         }
 
         static func ofFiles(_ certificate: TLSConfiguration.ClientCertificate?) -> [FileVersion?] {
