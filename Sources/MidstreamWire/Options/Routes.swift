@@ -23,12 +23,7 @@
         /// `Proxy-Authorization`'s value.
         var authorization: String? { credentials.map { .basic(user: $0.user, password: $0.password) } }
 
-        var isHTTP: Bool {
-            switch kind {
-            case .http, .https: true
-            case .socks5: false
-            }
-        }
+        var isHTTP: Bool { if case .socks5 = kind { false } else { true } }
         var isSecure: Bool { if case .https = kind { true } else { false } }
         /// Without an IPv6 address' brackets.
         var name: String { host.withinBrackets ?? host }
