@@ -12,8 +12,6 @@
         func opened(_ descriptor: Int32)
         /// Notes that a transfer is about to use a connection. False when it was a kept one that can't be: curl tries the next one then.
         func takeConnection(for transfer: CurlTransfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool
-        /// Notes that the transfer's host speaks HTTP/2 or HTTP/3, so that its requests share connections.
-        func shareConnections(of transfer: Transfer)
     }
 
     extension CurlTransferLoop {

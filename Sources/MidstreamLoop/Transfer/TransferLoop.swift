@@ -25,6 +25,8 @@
         func settleLater(_ transfer: Transfer)
         /// Has the deadlines looked at in time for this transfer's.
         func expectDeadline(of transfer: Transfer)
+        /// The transfer's host shares connections among its requests.
+        func shareConnections(of transfer: Transfer)
     }
 
     extension TransferLoop {

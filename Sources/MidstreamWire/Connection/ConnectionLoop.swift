@@ -25,8 +25,6 @@
         func retire(_ connection: HTTP2Connection)
         /// Has ``HTTP2Connection/flush()`` called before the loop waits for sockets.
         func flushLater(_ connection: HTTP2Connection)
-        /// The transfer's host shares connections among its requests.
-        func shareConnections(of transfer: Transfer)
         /// Has no further streams begin on connections of a route, since its server wants HTTP/1.1.
         func leaveHTTP2(_ route: Route)
         /// Sends a transfer over a connection that isn't shared, since its server wants that.
