@@ -271,7 +271,7 @@
         /// Ends a transfer that was never under way.
         private func refuse(_ transfer: Transfer, _ error: any Error) {
             startSoon(admission.leave(transfer))
-            transfer.fail(error)
+            transfer.complete(error)
         }
 
         package final func settleLater(_ transfer: Transfer) {
@@ -296,7 +296,7 @@
             transfer.isGivenUp = true
             if admission.giveUp(transfer) {
                 showLoad()
-                return transfer.fail(error)
+                return transfer.complete(error)
             }
             fail(transfer, transfer.withMetrics(error), isClean: false)
         }
@@ -304,7 +304,7 @@
         private func fail(_ transfer: Transfer, _ error: any Error, isClean: Bool) {
             guard transfer.isUnderWay else { return }
             remove(transfer, isClean: isClean)
-            transfer.fail(error)
+            transfer.complete(error)
         }
 
         private func remove(_ transfer: Transfer, isClean: Bool) {
@@ -370,7 +370,7 @@
             while !batch.isEmpty || !local.isEmpty {
                 for operation in batch {
                     switch operation {
-                    case .start(let transfer): transfer.fail(transfer.closedError())
+                    case .start(let transfer): transfer.complete(transfer.closedError())
                     case .job(let job): globalConcurrentExecutor.enqueue(ExecutorJob(job))
                     case .ask(let body): body(true)
                     default: break

@@ -118,7 +118,7 @@
         @inline(never)
         private func start(resuming continuation: UnsafeContinuation<ArrivedResponse, any Error>) {
             self.continuation = continuation
-            if !loop.drive(self), !loop.post(.start(self)) { fail(HTTPError.transportClosed) }
+            if !loop.drive(self), !loop.post(.start(self)) { complete(HTTPError.transportClosed) }
         }
 
         /// Of its URL, as it is told.
@@ -234,11 +234,7 @@
 
         // MARK: Ends
 
-        package final func fail(_ error: any Error) { complete(error) }
-
-        /// Tells the caller, or the reader of the stream, that it has ended.
-        ///
-        /// - Parameter failure: Nil: its response is whole.
+        /// Tells the caller, or the reader of the stream, that it has ended; without a failure its response is whole.
         final func complete(_ failure: (any Error)?) {
             if let failure { return tell(failure) }
             let trailers = head.takeTrailers()
