@@ -56,9 +56,7 @@ package struct RequestReader {
         }
     }
 
-    /// Reads a body.
-    ///
-    /// - Parameter isKept: false: throw it away, however long it is.
+    /// Reads a body; one that isn't kept is thrown away, however long it is.
     package mutating func body(_ framing: RequestHead.Framing, isKept: Bool) throws -> Body {
         var body = Body()
         switch framing {

@@ -33,9 +33,7 @@ package final class Socket: Sendable {
 
     deinit { close() }
 
-    /// Waits for bytes; 0 at the peer's end of sending.
-    ///
-    /// - Parameter deadline: When to give up; nil: never.
+    /// Waits for bytes, no longer than to the deadline; 0 at the peer's end of sending.
     package func receive(
         into buffer: UnsafeMutableRawBufferPointer, until deadline: ContinuousClock.Instant? = nil
     ) throws -> Int {
@@ -84,9 +82,7 @@ package final class Socket: Sendable {
         #endif
     }
 
-    /// Sends everything, waiting for the peer to take it.
-    ///
-    /// - Parameter deadline: When to give up; nil: never.
+    /// Sends everything, waiting for the peer to take it, no longer than to the deadline.
     package func send(_ bytes: UnsafeRawBufferPointer, until deadline: ContinuousClock.Instant? = nil) throws {
         try whileOpen {
             // Not by a flag of the call, which not every system heeds when sending. No other thread uses the socket meanwhile.
@@ -152,9 +148,7 @@ package final class Socket: Sendable {
 
     /// Closes so that the peer can still read everything that was sent: a socket that is closed with unread input resets the
     /// connection, which destroys the answer on its way. So the input is read off first, for at most `patience` milliseconds
-    /// of silence.
-    ///
-    /// - Parameter deadline: When to stop although more comes; nil: never.
+    /// of silence, and not past the deadline although more comes.
     package func finish(patience: Int32 = 2_000, until deadline: ContinuousClock.Instant? = nil) {
         _ = shutdown(descriptor, Int32(SHUT_WR))
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { scratch in

@@ -68,9 +68,7 @@ public final class StrictTransportStore: Sendable {
         }
     }
 
-    /// Takes what a server has said by TLS; a lifetime of zero forgets its host.
-    ///
-    /// - Returns: Whether that was a name's and could be read.
+    /// Takes what a server has said by TLS; a lifetime of zero forgets its host. False when that has no name.
     @discardableResult
     func take(_ policy: StrictTransportPolicy, from host: String) -> Bool {
         let name = StrictTransportHost.normalized(host)

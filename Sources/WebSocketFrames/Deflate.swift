@@ -90,9 +90,7 @@ package final class Inflater: @unchecked Sendable {
         self.windowBits = Int32(windowBits)
     }
 
-    /// Appends what a piece is once inflated.
-    ///
-    /// - Parameter limit: How large the output may get.
+    /// Appends what a piece is once inflated, as long as the output isn't larger than the limit.
     func inflate(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8], limit: Int) -> Progress {
         guard let stream = stream?.state else { return .corrupt }
         return bytes.withUnsafeBufferPointer { input in

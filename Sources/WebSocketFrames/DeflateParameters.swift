@@ -10,10 +10,7 @@ package struct DeflateParameters: Equatable, Sendable {
     /// What a client offers in `Sec-WebSocket-Extensions`.
     package static let offer = "permessage-deflate; client_max_window_bits"
 
-    /// Reads what a server has chosen of ``offer``.
-    ///
-    /// - Parameter value: Its `Sec-WebSocket-Extensions`.
-    /// - Returns: Nil when that is anything else.
+    /// Reads what a server's `Sec-WebSocket-Extensions` has chosen of ``offer``; nil when that is anything else.
     package init?(answer value: String) {
         let parts = value.split(separator: ";", omittingEmptySubsequences: false).map(Self.trimmed)
         guard parts.first?.lowercased() == "permessage-deflate" else { return nil }

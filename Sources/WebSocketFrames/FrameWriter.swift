@@ -1,8 +1,6 @@
 /// Writes frames (RFC 6455 §5.2).
 package enum FrameWriter {
-    /// A whole frame.
-    ///
-    /// - Parameter mask: What a client's is masked with; nil: a server's.
+    /// A whole frame: a client's, which is masked, or a server's.
     package static func frame(
         _ opcode: Opcode, _ payload: [UInt8], isFinal: Bool = true, isCompressed: Bool = false, mask: UInt32? = nil
     ) -> [UInt8] {
@@ -43,11 +41,7 @@ package enum FrameWriter {
 enum Masking {
     static func bytes(of mask: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: mask >> (24 - 8 * $0)) } }
 
-    /// Masks bytes, or unmasks them.
-    ///
-    /// - Parameters:
-    ///   - offset: How many of the payload come before them.
-    ///   - start: Where they begin.
+    /// Masks the bytes from `start` on, or unmasks them; `offset` others of the payload come before them.
     static func apply(_ mask: [UInt8], to bytes: inout [UInt8], from offset: Int, at start: Int = 0) {
         var word: UInt64 = 0
         for place in 0..<8 { word |= UInt64(mask[(offset + place) & 3]) << (8 * place) }

@@ -58,9 +58,7 @@
             return true
         }
 
-        /// Makes it ready for a request. Setting all options costs a third of a small request, so they are kept for a similar one.
-        ///
-        /// - Parameter setUp: Sets the options of a handle that has none.
+        /// Makes it ready for a request. Setting up all options costs a third of a small request, so they are kept for a similar one.
         func prepare(for shape: Shape, _ kind: RequestKind, setUp: (EasyHandle) -> Void) {
             let isReady =
                 switch state {
@@ -157,8 +155,6 @@
         }
 
         /// Replaces those that can't serve again, at a time when no request waits. `curl_easy_duphandle` costs no less.
-        ///
-        /// - Parameter setUp: Sets the options of a handle that has none.
         mutating func renewSpent(setUp: (EasyHandle, Shape) -> Void) {
             while let handle = spent.popLast() {
                 // The next request is most likely to be like the last one.

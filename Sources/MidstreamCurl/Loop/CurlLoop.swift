@@ -25,9 +25,7 @@
 
         /// Starts the thread.
         ///
-        /// - Parameters:
-        ///   - share: Its part of the limits.
-        ///   - sharesConnections: Whether several requests at a time may use an HTTP/2 connection.
+        /// - Parameter sharesConnections: Whether several requests at a time may use an HTTP/2 connection.
         /// - Throws: ``HTTPError`` when the system gives no thread, no descriptor or no memory.
         init(options: ConnectionOptions, share: LoopShare, sharesConnections: Bool = true) throws {
             guard let multi = curl_multi_init() else { throw HTTPError.noResources(ENOMEM) }

@@ -124,8 +124,6 @@
         }
 
         /// Has the loop do something on its thread, or the caller when the loop has ended.
-        ///
-        /// - Parameter body: Given whether it has.
         package final func ask(_ body: @escaping @Sendable (_ isOver: Bool) -> Void) {
             if !post(.ask(body)) { body(true) }
         }

@@ -11,9 +11,7 @@
         private let extra = Locked((loop: Loop?.none, isClosed: false))
         private let turn = Locked(0)
 
-        /// - Parameters:
-        ///   - configuration: Says how many loops there are.
-        ///   - make: Makes a loop and starts its thread, given its part of the limits.
+        /// - Parameter make: Makes a loop and starts its thread, given its part of the limits.
         /// - Throws: What `make` throws; the loops made before are closed then.
         package init(_ configuration: TransportConfiguration, _ make: (LoopShare) throws -> Loop) throws {
             let count = LoopShare.count(configuration)

@@ -153,12 +153,11 @@
         /// The thread does nothing more.
         func end() { signal(endDescriptor) }
 
-        /// Leaves the loop to callers; returns when it is the thread's again, at once if there are operations.
+        /// Leaves the loop to callers, with a look every so many milliseconds; returns when it is the thread's again, at once if there are
+        /// operations.
         ///
         /// The loop is called back from a caller that one look finds where the last one did, since a caller that waits holds up a thread of
         /// Swift's pool. It is also taken back when no caller has come between two looks, so that sockets don't stay unwatched.
-        ///
-        /// - Parameter interval: The time between looks, in milliseconds.
         func rest(lookingEvery interval: Int32) {
             var seen: Int? = state.withLock { state in
                 guard state.isEmpty else { return nil }

@@ -42,12 +42,8 @@
 
         package init() {}
 
-        /// Reads a head.
-        ///
-        /// - Parameters:
-        ///   - head: Its lines, each with its only line feed at the end.
-        ///   - status: What the transport has read in the status line. Its reading counts, since it is the one by which the body
-        ///     is framed.
+        /// Reads the lines of a head, each with its only line feed at the end. The status is what the transport has read: that counts,
+        /// since the body is framed by it.
         package mutating func read(_ head: UnsafeRawBufferPointer, status: Int) -> Progress {
             self.status = status
             readVersion(head)

@@ -25,9 +25,7 @@
         /// How many lines there are.
         package private(set) var count = 0
 
-        /// - Parameters:
-        ///   - lines: Each ends with its only line feed. The empty one at their end may be missing.
-        ///   - limit: How many there may be.
+        /// - Parameter lines: Each ends with its only line feed. The empty one at their end may be missing.
         package init(_ lines: UnsafeRawBufferPointer, limit: Int) throws(HeadReader.Fault) {
             guard let base = lines.baseAddress, !lines.isEmpty else { return }
             var fault: HeadReader.Fault?
@@ -117,9 +115,7 @@
             if case .absent = field { field = .once(value) } else { field = .odd }
         }
 
-        /// Whether the only value of a field is a token.
-        ///
-        /// - Parameter token: In small letters.
+        /// Whether the only value of a field is a token, which is given in small letters.
         package func has(_ field: Framing, _ token: StaticString) -> Bool {
             guard case .once(let place) = field, place.count == token.utf8CodeUnitCount else { return false }
             return bytes.withUnsafeBufferPointer { UnsafeBufferPointer(rebasing: $0[place]).isFieldName(token) }

@@ -209,10 +209,8 @@
         /// Whether a host is known to share connections among its requests.
         package func isShared(_ key: Int) -> Bool { hosts[key]?.isShared == true }
 
-        /// Notes that a host doesn't share connections any more: those that are under way to it count again, a connection each. Returns those
-        /// that may begin now.
-        ///
-        /// - Parameter sharing: Those that go on over a connection that they share, and will need none of their own.
+        /// Notes that a host doesn't share connections any more: those that are under way to it count again, a connection each, but for those
+        /// that go on over one that they share. Returns those that may begin now.
         package mutating func unshare(_ key: Int, except sharing: [Transfer]) -> [Transfer] {
             guard isShared(key), var host = hosts.removeValue(forKey: key) else { return [] }
             host.isShared = false

@@ -53,7 +53,6 @@
         private let state = Locked(State())
         let executor: CallersExecutor
 
-        /// - Parameter executor: Where the body is read.
         package init(_ body: HTTPBody, length: Int64?, executor: CallersExecutor) {
             self.body = body
             self.length = length

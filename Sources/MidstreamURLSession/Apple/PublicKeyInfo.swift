@@ -1,8 +1,6 @@
 /// What a certificate says of its public key: by its digest keys are pinned (RFC 7469 §2.4), whatever kind they are of.
 enum PublicKeyInfo {
-    /// The SubjectPublicKeyInfo of a certificate (RFC 5280 §4.1); nil when the bytes are no certificate.
-    ///
-    /// - Parameter certificate: In DER.
+    /// The SubjectPublicKeyInfo of a certificate in DER (RFC 5280 §4.1); nil when the bytes are no certificate.
     static func bytes(ofCertificate certificate: [UInt8]) -> ArraySlice<UInt8>? {
         var outermost = DERReader(certificate[...])
         guard let whole = outermost.next(), whole.tag == DERReader.sequence else { return nil }

@@ -208,11 +208,7 @@ extension HTTPRequest {
     }
 
     /// The 101 response over a socket that the system has opened. The system has checked the server's answer to the key of its own; what is here is
-    /// the answer to the request's.
-    ///
-    /// - Parameters:
-    ///   - fields: The server's, as far as they are told.
-    ///   - subprotocol: What the server has chosen; nil: nothing.
+    /// the answer to the request's. The fields are the server's, as far as they are told, and the protocol is the one that it has chosen.
     func switchingProtocols(_ fields: HTTPHeaders, subprotocol: String?, over socket: any MessageSocket) -> HTTPResponse {
         var fields = fields
         fields["Upgrade"] = "websocket"

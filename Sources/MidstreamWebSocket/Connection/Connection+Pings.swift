@@ -4,9 +4,8 @@ internal import WebSocketFrames
 
 /// Pings and pongs (RFC 6455 §5.5.2).
 extension Connection {
-    /// Pings the other side.
+    /// Pings the other side; how long the answer took.
     ///
-    /// - Returns: How long the answer took.
     /// - Throws: ``HTTPError/Code/timeout``, ``HTTPError/Code/connectionLost``, `CancellationError`; the first and the last leave the socket
     ///   as it is.
     func ping() async throws -> Duration {

@@ -80,8 +80,6 @@ extension Connection {
     }
 
     /// Writes a frame of a message, after the control frames that wait.
-    ///
-    /// - Parameter endsWhenCancelled: Whether the socket ends when the frame isn't sent because the task was cancelled.
     nonisolated(nonsending) private func write(_ frame: [UInt8], endsWhenCancelled: Bool = false) async throws {
         do {
             try await frames.enter()
@@ -119,9 +117,7 @@ extension Connection {
 
     // MARK: Control frames
 
-    /// Sends a control frame before any message that waits; returns at once.
-    ///
-    /// - Parameter sent: Resumed once it has left, or can't any more.
+    /// Sends a control frame before any message that waits; returns at once. `sent` is resumed once it has left, or can't any more.
     func sendControl(_ opcode: Opcode, _ payload: [UInt8], then sent: Suspension<Void>? = nil) {
         let frame = Controls.Frame(bytes: frame(opcode, payload, isFinal: true), isPong: opcode == .pong, sent: sent)
         guard state.withLock({ $0.controls.append(frame) }) else { return }
@@ -131,9 +127,7 @@ extension Connection {
         }
     }
 
-    /// Takes a frame only when its turn has come: until then a message may take it along.
-    ///
-    /// - Returns: False when there was none.
+    /// Takes a frame only when its turn has come: until then a message may take it along. False when there was none.
     private func sendNextControl() async -> Bool {
         // Nobody cancels this task.
         try? await frames.enter(isUrgent: true)

@@ -83,9 +83,7 @@
             owner?.channelIsReady()
         }
 
-        /// Notes that the socket is connected.
-        ///
-        /// - Parameter number: The connection's.
+        /// Notes that the socket is connected, and the connection's number.
         func didConnect(to address: HostAddress, number: Int) {
             canWrite = true
             endpoints = Endpoints(remote: address.text, local: HostAddress.local(of: descriptor)?.text, number: number)
@@ -157,10 +155,8 @@
 
         // MARK: Sending
 
-        /// Sends as much of one piece or two as is taken now.
-        ///
-        /// - Returns: How much that is; zero: nothing until the channel is ready; nil: nothing ever again. There may still be something to
-        ///   be received then, and reading tells why.
+        /// Sends as much of one piece or two as is taken now, and tells how much that is; zero: nothing until the channel is ready; nil:
+        /// nothing ever again. There may still be something to be received then, and reading tells why.
         func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer = .init(start: nil, count: 0)) -> Int? {
             guard let tls else { return canWrite ? transmit(first, second) : 0 }
             guard flush() else { return nil }
@@ -279,10 +275,7 @@
 
         func beginTLS(_ session: TLSSession) { tls = session }
 
-        /// Goes on with the handshake.
-        ///
-        /// - Throws: Why it failed.
-        /// - Returns: Whether it is done.
+        /// Goes on with the handshake; true when it is done.
         func handshake() throws(ChannelFailure) -> Bool {
             guard let tls else { return true }
             while true {

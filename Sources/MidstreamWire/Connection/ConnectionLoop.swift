@@ -9,9 +9,7 @@
         /// The last of these that has told of all sockets that were ready, and on all of which was acted; none before the driver's
         /// first.
         var lastWholeWait: Int { get }
-        /// Ends a transfer of which nothing more will come.
-        ///
-        /// - Parameter failure: Nil: its response is whole.
+        /// Ends a transfer of which nothing more will come; without a failure its response is whole.
         func finish(_ transfer: Transfer, _ failure: (any Error)?, isClean: Bool)
         /// Sends a transfer over a connection that hasn't served, as far as the limits allow; those that come together share one.
         func connectAnew(_ transfer: WireTransfer)

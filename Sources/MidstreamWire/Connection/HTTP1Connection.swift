@@ -21,9 +21,7 @@
         /// When the server may close it, as far as it says so.
         @exclusivity(unchecked) private var serverLimit: UInt64 = .max
 
-        /// Sends a transfer's request, and receives its response.
-        ///
-        /// - Parameter times: Those of the connection, when it was made for this transfer.
+        /// Sends a transfer's request, and receives its response. A connection that was made for it gives its times.
         func begin(_ transfer: WireTransfer, _ times: DialTimes? = nil) {
             assert(loop.isCurrent)
             self.transfer = transfer
@@ -85,9 +83,7 @@
             return persistence.isAllowed
         }
 
-        /// The connection is gone before the response was whole.
-        ///
-        /// - Parameter failure: Nil when the server has closed it.
+        /// The connection is gone before the response was whole; without a failure the server has closed it.
         func lose(_ transfer: WireTransfer, _ failure: ChannelFailure?) {
             let isAnswered = transfer.measured.firstByte > 0
             let wasReused = transfer.measured.isReused == true

@@ -62,9 +62,7 @@
             flushSoon()
         }
 
-        /// Sends a transfer's request, and receives its response.
-        ///
-        /// - Parameter times: Those of the connection, when it was made for this transfer.
+        /// Sends a transfer's request, and receives its response. A connection that was made for it gives its times.
         func begin(_ transfer: WireTransfer, _ times: DialTimes? = nil) {
             assert(loop.isCurrent)
             let fields = HTTP2Fields(transfer.requestHead)

@@ -368,9 +368,7 @@
             }
         }
 
-        /// Gives up what is under way, which says nothing of the host.
-        ///
-        /// - Parameter failure: What those who wait for its end are told; by default that the transport was closed.
+        /// Gives up what is under way, which says nothing of the host; those who wait for its end are told the failure.
         func close(telling failure: HTTPError? = .transportClosed) {
             defer { tellObservers(failure) }
             switch stage {

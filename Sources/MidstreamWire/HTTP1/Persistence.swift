@@ -8,10 +8,7 @@
         /// How long the server keeps it, less a second for a request that is on its way; nil: it doesn't say.
         private(set) var seconds: UInt64?
 
-        /// - Parameters:
-        ///   - fields: Of a response whose body doesn't end with the connection.
-        ///   - headers: The same.
-        ///   - request: What the request says of it; nil: nothing.
+        /// After a response whose body doesn't end with the connection; `request` is what the request's `Connection` says.
         init(_ fields: ReceivedFields, _ headers: HTTPHeaders, request: String?, version: HTTPVersion) {
             let options = ConnectionOptions(fields, headers)
             // Whoever else is on the way may have seen another end of a body that is framed twice (§6.1).

@@ -4,12 +4,8 @@
     internal import MidstreamLoop
 
     extension WireLoop {
-        /// Has connections stand that no transfer has.
-        ///
-        /// - Parameters:
-        ///   - tls: That of https.
-        ///   - count: How many, as far as the limits allow.
-        ///   - answer: Called once, when they stand or one can't be made.
+        /// Has so many connections stand that no transfer has, as far as the limits allow. The answer comes once, when they stand or one
+        /// can't be made.
         func prepare(_ route: Route, _ tls: TLSContext?, _ count: Int, _ answer: @escaping (HTTPError?) -> Void) {
             assert(isCurrent)
             let wanted = min(count, mostPrepared)

@@ -26,7 +26,6 @@
 
         /// Starts the thread.
         ///
-        /// - Parameter share: Its part of the limits.
         /// - Throws: ``HTTPError`` when the system gives no thread or no descriptor.
         init(_ settings: WireSettings, share: LoopShare) throws {
             let poller = Poller()

@@ -58,7 +58,6 @@
 
         /// - Parameters:
         ///   - resolver: Nil: the system's.
-        ///   - now: The time in nanoseconds.
         ///   - start: Runs its argument on a thread of its own; gives the system's error, or zero.
         init(
             _ resolver: Resolver? = nil, now: @escaping @Sendable () -> UInt64 = { MonotonicTime.now() },

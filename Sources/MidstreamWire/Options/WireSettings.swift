@@ -37,9 +37,7 @@
         /// For proxies that are spoken to by TLS.
         let proxyTLS: KeptTLSContext
 
-        /// - Parameters:
-        ///   - canSpeakHTTP2: Whether the nghttp2 that is loaded can be trusted with it.
-        ///   - lookup: Nil: one of its own.
+        /// - Parameter lookup: Nil: one of its own.
         init(
             _ configuration: TransportConfiguration, silence: HTTP2Silence = HTTP2Silence(), patience: UInt64 = 1_000_000_000,
             canSpeakHTTP2: Bool = HTTP2Library.isSafe, lookup: HostLookup? = nil
@@ -112,10 +110,7 @@
             }
         }
 
-        /// OpenSSL's contexts that a transfer needs, made now rather than on the loop's thread.
-        ///
-        /// - Returns: That of https; nil without.
-        /// - Throws: ``HTTPError``
+        /// OpenSSL's contexts that a transfer needs, made now rather than on the loop's thread: that of https is returned.
         func tlsContext(isSecure: Bool) throws -> TLSContext? {
             if routes.haveSecureProxy { _ = try proxyTLS.current() }
             return isSecure ? try tls.current() : nil

@@ -20,7 +20,6 @@
         private let state = Locked(State())
         private let now: @Sendable () -> UInt64
 
-        /// - Parameter now: Gives nanoseconds of the monotonic clock.
         init(_ configuration: TLSConfiguration, now: @escaping @Sendable () -> UInt64 = { MonotonicTime.now() }) {
             self.configuration = configuration
             self.now = now

@@ -28,9 +28,8 @@
 
         // MARK: The writers' side
 
-        /// Sends what can leave at once; the rest waits from now on, behind what was written before.
+        /// Sends what can leave at once; the rest, which is returned, waits from now on behind what was written before.
         ///
-        /// - Returns: The rest; nil when all has left.
         /// - Throws: ``HTTPError`` with ``HTTPError/Code/connectionLost`` when nothing is sent any more.
         func send(_ bytes: [UInt8]) throws -> OutgoingPiece? {
             try backlog.withLock { backlog in
@@ -61,9 +60,7 @@
 
         // MARK: The loop's side
 
-        /// From now on the connection carries the other protocol.
-        ///
-        /// - Parameter socket: The connection's, where writers may send by themselves.
+        /// From now on the connection carries the other protocol; writers may send by themselves over its socket, where there is one.
         func begin(on connection: any TransferConnection, socket: Int32?) {
             self.connection = connection
             backlog.withLock { $0.socket = socket }

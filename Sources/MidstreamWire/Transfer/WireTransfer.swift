@@ -9,9 +9,7 @@
         func receive()
         /// Goes on sending.
         func send()
-        /// The transfer has ended, or is given up.
-        ///
-        /// - Parameter isClean: Whether the connection may be used again as far as the transfer is concerned.
+        /// The transfer has ended, or is given up; after a clean end the connection may be used again as far as it is concerned.
         func letGo(_ transfer: WireTransfer, isClean: Bool)
     }
 
@@ -163,9 +161,7 @@
             return sent.bytes > 0 || isInDoubt ? .maybeProcessed : .notSent
         }
 
-        /// Begins anew, on a connection that stands.
-        ///
-        /// - Parameter times: Those of the connection, when it was made for this transfer.
+        /// Begins anew, on a connection that stands; one that was made for this transfer gives its times.
         func willSend(over endpoints: Endpoints, _ times: DialTimes?, isReused: Bool) {
             expectSending()
             sent = Sent()
