@@ -127,7 +127,7 @@
                 } else {
                     persistence = Persistence(
                         fields, transfer.headers,
-                        request: transfer.framing.has(.connection) ? transfer.request.headers[.connection] : nil,
+                        request: transfer.framing.has(.connection) ? transfer.request.headers : nil,
                         version: transfer.version)
                     reader.begin(framing(fields, transfer))
                 }

@@ -8,14 +8,17 @@
         /// How long the server keeps it, less a second for a request that is on its way; nil: it doesn't say.
         private(set) var seconds: UInt64?
 
-        /// After a response whose body doesn't end with the connection; `request` is what the request's `Connection` says.
-        init(_ fields: ReceivedFields, _ headers: HTTPHeaders, request: String?, version: HTTPVersion) {
-            let options = ConnectionOptions(fields, headers)
+        /// After a response whose body doesn't end with the connection; `request` has the request's fields if one is a `Connection`.
+        init(_ fields: ReceivedFields, _ headers: HTTPHeaders, request: HTTPHeaders?, version: HTTPVersion) {
+            // What most say, if anything.
+            let isUsual = fields.has(fields.connection, "keep-alive")
+            let isOdd = !isUsual && fields.connection != .absent
             // Whoever else is on the way may have seen another end of a body that is framed twice (§6.1).
             let isFramedTwice =
                 fields.transferEncoding != .absent && (fields.contentLength != .absent || version != .http1_1)
-            guard !isFramedTwice, !options.close, version == .http1_1 || options.keepAlive,
-                !ConnectionOptions(request).close
+            guard !isFramedTwice, !isOdd || !Self.says("close", headers),
+                version == .http1_1 || isUsual || Self.says("keep-alive", headers),
+                request.map({ Self.says("close", $0) }) != true
             else {
                 isAllowed = false
                 return
@@ -28,6 +31,11 @@
             }
         }
 
+        /// Whether a `Connection` has an option (RFC 9110 §7.6.1).
+        private static func says(_ option: String, _ headers: HTTPHeaders) -> Bool {
+            headers.members(of: .connection).contains { $0.equalsIgnoringASCIICase(option) }
+        }
+
         /// The seconds of `timeout=5, max=100`, a day at most.
         private static func timeout(_ value: String) -> UInt64? {
             var scanner = FieldValueScanner(value)
@@ -38,28 +46,6 @@
                 scanner.skipSeparators(",")
             }
             return nil
-        }
-
-        /// What a `Connection` says (RFC 9110 §7.6.1).
-        private struct ConnectionOptions {
-            private(set) var close = false
-            private(set) var keepAlive = false
-
-            init(_ fields: ReceivedFields, _ headers: HTTPHeaders) {
-                // What most say.
-                let isUsual = fields.has(fields.connection, "keep-alive")
-                self.init(isUsual || fields.connection == .absent ? nil : headers[.connection])
-                keepAlive = keepAlive || isUsual
-            }
-
-            init(_ value: String?) {
-                guard let value else { return }
-                var scanner = FieldValueScanner(value)
-                while let option = scanner.member(of: ",") {
-                    if scanner.isToken(option, "close") { close = true }
-                    if scanner.isToken(option, "keep-alive") { keepAlive = true }
-                }
-            }
         }
     }
 #endif

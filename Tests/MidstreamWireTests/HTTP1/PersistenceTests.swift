@@ -13,7 +13,7 @@
         ) throws -> Persistence {
             let lines = response.map { "\($0.name): \($0.value)\r\n" }.joined()
             let fields = try Array(lines.utf8).withUnsafeBytes { try ReceivedFields($0, limit: 10) }
-            return Persistence(fields, HTTPHeaders(lines: fields.bytes), request: request[.connection], version: version)
+            return Persistence(fields, HTTPHeaders(lines: fields.bytes), request: request, version: version)
         }
 
         @Test func `HTTP/1.1 keeps a connection unless one side says otherwise`() throws {
