@@ -229,16 +229,10 @@
         func spareDials(_ route: Route) -> [Dial] { destinations[route]?.dials.filter(\.transfers.isEmpty) ?? [] }
 
         /// Whether a transfer waits that would take any connection of a route.
-        func hasWaiting(_ route: Route) -> Bool {
-            let dials = destination(of: route).dials
-            return !dials.isEmpty && dials.contains(where: \.mayYield)
-        }
+        func hasWaiting(_ route: Route) -> Bool { destination(of: route).dials.contains { $0.mayYield } }
 
         /// Takes the transfer that has waited longest of those that would take any connection of a route.
-        func takeWaiting(_ route: Route) -> WireTransfer? {
-            let dials = destination(of: route).dials
-            return dials.isEmpty ? nil : dials.first(where: \.mayYield)?.disown()
-        }
+        func takeWaiting(_ route: Route) -> WireTransfer? { destination(of: route).dials.first { $0.mayYield }?.disown() }
 
         /// Ends everything.
         func closeAll() {
