@@ -198,14 +198,12 @@
         /// Gives curl more of the body.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             guard case .chunks(let feeder) = outgoing else { return 0 }
-            switch feeder.read(into: buffer, for: self) {
-            case .bytes(let count):
-                noteActivity()
-                return count
-            case .later:
+            guard let count = feeder.read(into: buffer, for: self) else {
                 isSendingPaused = true
                 return ccurl_pause_reading()
             }
+            noteActivity()
+            return count
         }
 
         override var isUploading: Bool {

@@ -7,13 +7,6 @@
     ///
     /// The task starts when it is first read from: without a connection the body isn't touched.
     package final class UploadFeeder: Feeder {
-        package enum Result {
-            /// So many were copied; zero: the end.
-            case bytes(Int)
-            /// There are none now; the transfer is resumed when there are.
-            case later
-        }
-
         private struct State {
             var chunks = Queue<[UInt8]>()
             /// How many bytes of the first one have been sent.
@@ -67,17 +60,18 @@
         /// Whether nothing of the body has been read.
         package var isUntouched: Bool { state.withLock { $0.feeding.task == nil } }
 
-        /// Copies what there is into a buffer.
-        package func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Result {
+        /// Copies what there is into a buffer, and tells how many bytes; zero: the end; nil: there are none now, and the transfer is resumed
+        /// when there are.
+        package func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Int? {
             var waiter: Suspension<Void>?
             var mustStart = false
-            let result = state.withLock { state -> Result in
+            let result = state.withLock { state -> Int? in
                 let count = state.copy(into: buffer)
                 if state.size <= Self.limit / 2 { swap(&waiter, &state.feeding.waiter) }
-                if count > 0 || state.isEnded { return .bytes(count) }
+                if count > 0 || state.isEnded { return count }
                 state.feeding.isAwaited = true
                 mustStart = state.feeding.task == nil && !state.feeding.isStopped
-                return .later
+                return nil
             }
             waiter?.resume()
             if mustStart { start(for: transfer) }

@@ -128,7 +128,7 @@
                 return false
             }
             let isChunked = transfer.bodyFraming == .chunked
-            var taken = UploadFeeder.Result.later
+            var taken: Int?
             // The size and its line's end come before the bytes, and a line's end after them (RFC 9112 §7.1).
             let before = isChunked ? 8 : 0
             var piece = [UInt8](unsafeUninitializedCapacity: before + Self.pieceSize + 2) { buffer, count in
@@ -136,18 +136,18 @@
                 let room = UnsafeMutableRawBufferPointer(
                     rebasing: UnsafeMutableRawBufferPointer(buffer)[before..<(before + Self.pieceSize)])
                 taken = feeder.read(into: room, for: transfer)
-                if case .bytes(let size) = taken { count = before + size }
+                if let taken { count = before + taken }
             }
             switch taken {
-            case .later:
+            case nil:
                 transfer.isSendingPaused = true
                 return false
-            case .bytes(0):
+            case 0?:
                 sending.isLast = true
                 sending.piece = isChunked ? lastChunk(transfer) : []
                 transfer.sent.isWhole = !isChunked
                 return isChunked
-            case .bytes(let size):
+            case let size?:
                 sending.payload = before..<(before + size)
                 if isChunked {
                     let line = Array("\(String(size, radix: 16))\r\n".utf8)

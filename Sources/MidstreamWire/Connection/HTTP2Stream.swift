@@ -67,12 +67,11 @@
                 buffer.copyBytes(from: rest.prefix(count))
                 return sent(count, isLast: count == rest.count)
             case .chunks(let feeder):
-                switch feeder.read(into: buffer, for: transfer) {
-                case .later:
+                guard let count = feeder.read(into: buffer, for: transfer) else {
                     transfer.isSendingPaused = true
                     return .later
-                case .bytes(let count): return sent(count, isLast: count == 0 || feeder.isDrained)
                 }
+                return sent(count, isLast: count == 0 || feeder.isDrained)
             }
         }
 
