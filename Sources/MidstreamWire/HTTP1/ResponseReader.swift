@@ -23,7 +23,6 @@
 
         /// How the body is framed (RFC 9112 §6.3).
         enum Framing: Equatable {
-            case empty
             case length(Int64)
             case chunked
             /// By the end of the connection.
@@ -57,7 +56,6 @@
         mutating func begin(_ framing: Framing) {
             state =
                 switch framing {
-                case .empty: .over
                 case .length(let length): length == 0 ? .over : .length(length)
                 case .chunked: .chunkSize
                 case .connection: .untilEnd

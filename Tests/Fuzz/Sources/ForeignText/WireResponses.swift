@@ -27,7 +27,7 @@
         static func framing(_ first: UInt8) -> ResponseReader.Framing {
             switch first {
             case UInt8(ascii: "c"): .chunked
-            case UInt8(ascii: "e"): .empty
+            case UInt8(ascii: "e"): .length(0)
             case UInt8(ascii: "u"): .connection
             default: .length(Int64(first))
             }
