@@ -43,8 +43,9 @@
             SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
                 guard let ssl, let session, let data = SSL_get_ex_data(ssl, 0) else { return 0 }
                 let owner = Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
-                // One means that the session is kept.
-                return owner.context.keep(session, for: owner.peer) ? 1 : 0
+                owner.context.sessions.withLock { $0.add(session, for: owner.peer) }
+                // The session is kept.
+                return 1
             }
             SSL_CTX_set_info_callback(pointer) { ssl, event, _ in
                 guard event & SSL_CB_LOOP != 0, let ssl, let data = SSL_get_ex_data(ssl, 0) else { return }
@@ -66,10 +67,6 @@
         }
 
         // MARK: Sessions
-
-        private func keep(_ session: OpaquePointer, for peer: String) -> Bool {
-            sessions.withLock { $0.add(session, for: peer) }
-        }
 
         /// A session to resume; each is given once (RFC 8446 §C.4).
         func takeSession(for peer: String) -> OpaquePointer? { sessions.withLock { $0.take(for: peer) } }
@@ -179,7 +176,7 @@
         private var byPeer: [String: [OpaquePointer]] = [:]
         private var count = 0
 
-        mutating func add(_ session: OpaquePointer, for peer: String) -> Bool {
+        mutating func add(_ session: OpaquePointer, for peer: String) {
             if count >= Self.total { removeAll() }
             var kept = byPeer.removeValue(forKey: peer) ?? []
             if kept.count == Self.perPeer {
@@ -189,7 +186,6 @@
             kept.append(session)
             byPeer[peer] = kept
             count += 1
-            return true
         }
 
         mutating func take(for peer: String) -> OpaquePointer? {
