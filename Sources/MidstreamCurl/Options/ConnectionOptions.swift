@@ -207,34 +207,27 @@
         let exceptions: String
 
         init?(_ proxy: TransportConfiguration.Proxy) {
-            let noProxy: [String]
             switch proxy {
             case .direct, .environment: return nil
-            case .http(let address, let credentials, let hosts):
-                url = address
+            case .http(let address, let credentials, let noProxy), .socks5(let address, let credentials, let noProxy):
+                let isSOCKS = if case .socks5 = proxy { true } else { false }
+                url = isSOCKS && !address.contains("://") ? "socks5h://\(address)" : address
                 self.credentials = credentials
-                noProxy = hosts
-            case .socks5(let address, let credentials, let hosts):
-                url = address.contains("://") ? address : "socks5h://\(address)"
-                self.credentials = credentials
-                noProxy = hosts
+                exceptions = noProxy.joined(separator: ",")
             }
-            exceptions = noProxy.joined(separator: ",")
         }
+
+        private var parts: URLText { URLText(url.contains("://") ? url : "http://\(url)") }
 
         /// Whether it is spoken to by TLS.
         var isSecure: Bool { url.lowercased().hasPrefix("https:") }
 
         /// `host port number`, as it stands in curl's messages about the proxy.
-        var nameInMessages: String {
-            let parts = URLText(url.contains("://") ? url : "http://\(url)")
-            return "\(parts.host ?? "") port \(parts.portText ?? "")"
-        }
+        var nameInMessages: String { "\(parts.host ?? "") port \(parts.portText ?? "")" }
 
         /// What must not be shown.
         var secrets: [String] {
-            let parts = URLText(url.contains("://") ? url : "http://\(url)")
-            return [credentials?.password, parts.userInfo.map(String.init)].compactMap { $0 }.filter { !$0.isEmpty }
+            [credentials?.password, parts.userInfo.map(String.init)].compactMap { $0 }.filter { !$0.isEmpty }
         }
     }
 #endif
