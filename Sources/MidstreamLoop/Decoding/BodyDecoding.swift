@@ -55,26 +55,26 @@
         ) throws(DecodingFault) -> (count: Int, work: Int) {
             let available = input.count
             guard let middle, let first = stages.first, let last = stages.last else {
-                let count = try run(0, &input, into: output, isFirst: true)
+                let count = try run(0, &input, into: output)
                 return (count, count + available - input.count + Self.stepWork)
             }
             var work = Self.stepWork
             if waiting.isEmpty, !last.holdsOutput, !input.isEmpty || first.holdsOutput {
-                let count = try run(0, &input, into: middle, isFirst: true)
+                let count = try run(0, &input, into: middle)
                 waiting = UnsafeRawBufferPointer(rebasing: middle[..<count])
                 work += count + available - input.count
             }
             guard !waiting.isEmpty || last.holdsOutput else { return (0, work) }
-            let count = try run(1, &waiting, into: output, isFirst: false)
+            let count = try run(1, &waiting, into: output)
             return (count, work + count)
         }
 
         private func run(
-            _ stage: Int, _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFirst: Bool
+            _ stage: Int, _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
         ) throws(DecodingFault) -> Int {
             let before = input.count
             let count = try stages[stage].decode(&input, into: output)
-            if isFirst { received += Int64(before - input.count) }
+            if stage == 0 { received += Int64(before - input.count) }
             produced[stage] += Int64(count)
             if let ratio, produced[stage] > Self.freeGrowth {
                 let (allowed, overflow) = max(received, announced).multipliedReportingOverflow(by: ratio)
