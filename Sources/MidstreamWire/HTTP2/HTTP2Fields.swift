@@ -43,7 +43,7 @@
                 guard kind != .framing, !Self.isOfConnection(name, line) else { return }
                 places.append((bytes.count, 0, 0))
                 let start = bytes.count
-                bytes += UnsafeBufferPointer(rebasing: line[..<colon])
+                bytes += name
                 for place in start..<bytes.count { bytes[place] = bytes[place].asciiLowercased }
                 places[places.count - 1].value = bytes.count
                 bytes += UnsafeBufferPointer(rebasing: line[(colon + 1)...])
@@ -59,10 +59,8 @@
         private mutating func end() { places[places.count - 1].end = bytes.count }
 
         private mutating func append(_ name: StaticString, _ value: String) {
-            begin(name)
             var value = value
-            value.withUTF8 { bytes += $0 }
-            end()
+            value.withUTF8 { append(name, $0) }
         }
 
         private mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>) {
