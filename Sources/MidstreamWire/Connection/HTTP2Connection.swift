@@ -72,7 +72,7 @@
             guard let id = session?.submit(fields, hasBody: hasBody) else {
                 retire()
                 guard !hasServed else { return loop.connectAnew(transfer) }
-                return loop.finish(transfer, HTTPError.noMemory, isClean: false)
+                return loop.finish(transfer, HTTPError.noResources(ENOMEM), isClean: false)
             }
             hasServed = true
             let silence = transfer.settings.silence

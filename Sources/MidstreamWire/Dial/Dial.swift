@@ -242,7 +242,7 @@
                     settings.proxyTLS.current(), host: proxy.name, peer: "\(proxy.host):\(proxy.port)", protocols: ["http/1.1"],
                     isForProxy: true)
             } catch {
-                throw (error as? HTTPError)?.refusedHere ?? .noMemory
+                throw (error as? HTTPError)?.refusedHere ?? .noResources(ENOMEM)
             }
             channel.beginTLS(session)
             try secureProxy(channel, session)

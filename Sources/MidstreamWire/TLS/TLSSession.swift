@@ -57,7 +57,7 @@
             through outer: TLSSession? = nil
         ) throws(HTTPError) {
             guard let ssl = SSL_new(context.pointer), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
-                throw HTTPError.noMemory
+                throw HTTPError.noResources(ENOMEM)
             }
             self.context = context
             self.peer = peer
@@ -89,14 +89,14 @@
         /// - Throws: When it can't be kept: OpenSSL would take any name.
         private func setPeer(_ host: String) throws(HTTPError) {
             if HostAddress.isLiteral(host) {
-                guard X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 else { throw HTTPError.noMemory }
+                guard X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 else { throw HTTPError.noResources(ENOMEM) }
                 return
             }
             // A name's last dot says that it is absolute; certificates have none.
             let name = host.hasSuffix(".") ? String(host.dropLast()) : host
             guard !name.isEmpty else { throw HTTPError.tls("The URL's host is no name.") }
             SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-            guard SSL_set1_host(ssl, name) == 1 else { throw HTTPError.noMemory }
+            guard SSL_set1_host(ssl, name) == 1 else { throw HTTPError.noResources(ENOMEM) }
             name.withCString { pointer in
                 _ = SSL_ctrl(
                     ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), UnsafeMutableRawPointer(mutating: pointer))
@@ -263,9 +263,5 @@
             wrap(by: outer)
             outer.shutdown()
         }
-    }
-
-    extension HTTPError {
-        static let noMemory = HTTPError(.connection, "There is no memory for the connection.", phase: .notSent).refusedHere
     }
 #endif
