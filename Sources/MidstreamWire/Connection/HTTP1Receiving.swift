@@ -121,7 +121,8 @@
                 return true
             case .complete(let fields):
                 guard transfer.takeHead(fields) else { return false }
-                if status >= 400 { keepBody() }
+                // A body that is still kept back isn't wanted.
+                if status >= 400 { loop.letSleep(self) }
                 if let pipe = transfer.pipe, transfer.isPiped {
                     switchProtocols(pipe)
                 } else {

@@ -182,9 +182,6 @@
             loop.wake(self, at: loop.now + patience)
         }
 
-        /// Keeps back for good a body that still is: the server doesn't want it.
-        func keepBody() { loop.letSleep(self) }
-
         /// Sends the body that was kept back, if it was.
         func releaseBody() {
             guard sending.isBodyHeld else { return }
