@@ -21,9 +21,7 @@
             assert(isCurrent)
             var statistics = TransportStatistics()
             for transfer in active { statistics.count(\.activeRequests, transfer.origin) }
-            if admission.waitingCount > 0 {
-                for transfer in admission.waiting { statistics.count(\.waitingRequests, transfer.origin) }
-            }
+            for transfer in admission.waiting { statistics.count(\.waitingRequests, transfer.origin) }
             countConnections(in: &statistics)
             return statistics
         }
