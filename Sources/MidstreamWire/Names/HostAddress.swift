@@ -75,8 +75,6 @@
                 && withUnsafeBytes(of: first.storage) { first in withUnsafeBytes(of: second.storage) { first.elementsEqual($0) } }
         }
 
-        static func isLiteral(_ text: String) -> Bool { HostAddress(literal: text, port: 0) != nil }
-
         var family: Int32 { Int32(storage.ss_family) }
 
         /// The bytes of an IPv4 or IPv6 address; nil for a unix domain socket.

@@ -10,8 +10,5 @@
             guard code != 0 else { return nil }
             return ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(code)"
         }
-
-        /// Whether the first tells of an end of the connection without the end of TLS.
-        static var isUnexpectedEnd: Bool { ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING }
     }
 #endif

@@ -88,7 +88,7 @@
 
         /// - Throws: When it can't be kept: OpenSSL would take any name.
         private func setPeer(_ host: String) throws(HTTPError) {
-            if HostAddress.isLiteral(host) {
+            if AddressText.isAddress(host) {
                 guard X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 else { throw HTTPError.noResources(ENOMEM) }
                 return
             }
@@ -212,7 +212,7 @@
             case SSL_ERROR_WANT_READ:
                 return isFlooded ? .failed("TLS failed: the server sends too many messages of TLS's own.") : .wait
             case SSL_ERROR_ZERO_RETURN: return .ended
-            case SSL_ERROR_SSL where TLSErrors.isUnexpectedEnd: return .cut
+            case SSL_ERROR_SSL where ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING: return .cut
             case SSL_ERROR_SYSCALL: return .cut
             default: return .failed(failure())
             }
