@@ -293,6 +293,8 @@
 
     /// What the session tells of its streams, all of it within ``HTTP2Session/receive(_:)`` and ``HTTP2Session/takeOutput(into:limit:)``.
     extension HTTP2Connection {
+        func stream(_ id: Int32) -> HTTP2Stream? { streams[id] }
+
         /// A frame of any kind comes.
         func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32) {
             untold -= length + 9
@@ -331,13 +333,6 @@
             if let stream = streams[stream] { stream.receive(data) } else { session?.consume(data.count, ofStream: stream) }
         }
 
-        func receiveEnd(ofStream stream: Int32) { streams[stream]?.receiveEnd() }
-
-        /// What the server has sent breaks a rule of the messages.
-        func didReceiveInvalidFrame(ofStream stream: Int32) { streams[stream]?.isViolated = true }
-
-        func didClose(stream: Int32, _ code: HTTP2ErrorCode) { streams[stream]?.didClose(code) }
-
         /// The server takes no further streams; told before those end that it hasn't processed.
         func didReceiveGoAway(_ code: HTTP2ErrorCode) {
             retire()
@@ -365,11 +360,6 @@
             // The server gives back what it has read in parts as small as it likes, for the stream and for the connection (RFC 9113 §6.9).
             if type == 0 { idleFrames = max(idleFrames - 4 - length / 512, -Self.mostOwed) }
             streams[stream]?.didSend(length + 9, isLast: isLast)
-        }
-
-        /// Copies some of a request's body.
-        func read(into buffer: UnsafeMutableRawBufferPointer, ofStream stream: Int32) -> HTTP2Session.Reading {
-            streams[stream]?.read(into: buffer) ?? .end(0, trailers: nil)
         }
     }
 #endif

@@ -140,13 +140,13 @@
             // Without it such a field would be left out, and the rest be taken for the whole.
             nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, context in
                 if let stream = frame?.pointee.hd.stream_id {
-                    HTTP2Callbacks.owner(context)?.didReceiveInvalidFrame(ofStream: stream)
+                    HTTP2Callbacks.owner(context)?.stream(stream)?.isViolated = true
                 }
                 return HTTP2Callbacks.stopsStream
             }
             nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, _, context in
                 if let stream = frame?.pointee.hd.stream_id {
-                    HTTP2Callbacks.owner(context)?.didReceiveInvalidFrame(ofStream: stream)
+                    HTTP2Callbacks.owner(context)?.stream(stream)?.isViolated = true
                 }
                 return 0
             }
@@ -161,7 +161,7 @@
                 return 0
             }
             nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, context in
-                HTTP2Callbacks.owner(context)?.didClose(stream: stream, HTTP2ErrorCode(rawValue: code))
+                HTTP2Callbacks.owner(context)?.stream(stream)?.didClose(HTTP2ErrorCode(rawValue: code))
                 return 0
             }
             nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, context in
@@ -184,7 +184,7 @@
             let endsStream = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
             switch UInt32(head.type) {
             case NGHTTP2_HEADERS.rawValue: owner.receiveEndOfFields(endsStream: endsStream, ofStream: head.stream_id)
-            case NGHTTP2_DATA.rawValue where endsStream: owner.receiveEnd(ofStream: head.stream_id)
+            case NGHTTP2_DATA.rawValue where endsStream: owner.stream(head.stream_id)?.receiveEnd()
             case NGHTTP2_GOAWAY.rawValue:
                 owner.didReceiveGoAway(HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code))
             default: break
@@ -206,7 +206,8 @@
                 guard let session = HTTP2Callbacks.session(context), let buffer, let flags else {
                     return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
                 }
-                switch session.owner.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: length), ofStream: stream) {
+                let room = UnsafeMutableRawBufferPointer(start: buffer, count: length)
+                switch session.owner.stream(stream)?.read(into: room) ?? .end(0, trailers: nil) {
                 case .bytes(let count): return count
                 case .later: return Int(NGHTTP2_ERR_DEFERRED.rawValue)
                 case .end(let count, let trailers):
