@@ -3,10 +3,7 @@ package enum HandshakeKey {
     private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
     /// A `Sec-WebSocket-Key`: 16 random bytes.
-    package static func make() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return base64((0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) })
-    }
+    package static func make() -> String { base64((0..<16).map { _ in UInt8.random(in: 0...255) }) }
 
     /// The `Sec-WebSocket-Accept` that answers a key.
     package static func answer(to key: String) -> String { base64(sha1(Array((key + suffix).utf8))) }
