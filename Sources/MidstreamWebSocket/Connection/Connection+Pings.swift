@@ -17,15 +17,11 @@ extension Connection {
         }
         guard let number else { throw failure }
         sendControl(.ping, Pings.payload(number))
-        switch await answer.wait(for: options.pongTimeout, on: stopwatch.timer) {
-        case .value(let result): return try result.get()
-        case .cancelled:
-            state.withLock { $0.pings.remove(number) }
-            throw CancellationError()
-        case .timedOut:
-            state.withLock { $0.pings.remove(number) }
-            throw HTTPError(.timeout, "No pong came within \(options.pongTimeout).", phase: .answered)
-        }
+        let ending = await answer.wait(for: options.pongTimeout, on: stopwatch.timer)
+        if case .value(let result) = ending { return try result.get() }
+        state.withLock { $0.pings.remove(number) }
+        if case .cancelled = ending { throw CancellationError() }
+        throw HTTPError(.timeout, "No pong came within \(options.pongTimeout).", phase: .answered)
     }
 
     func takePong(_ payload: [UInt8]) {
