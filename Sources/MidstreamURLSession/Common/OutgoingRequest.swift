@@ -32,9 +32,8 @@ struct OutgoingRequest: Sendable {
         }
         content = Self.content(of: request.body)
         // URLSession refuses it too, but only once the task runs and with an error about the size.
-        if request.method == .get, case .none = content {
-        } else if request.method == .get {
-            throw refusal(.unsupported, "URLSession can't send a body with GET.")
+        if request.method == .get {
+            guard case .none = content else { throw refusal(.unsupported, "URLSession can't send a body with GET.") }
         }
         var outgoing = URLRequest(url: url)
         outgoing.httpMethod = request.method.rawValue
