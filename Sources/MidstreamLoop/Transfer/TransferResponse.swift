@@ -41,7 +41,7 @@
             headers = HTTPHeaders(lines: fields.bytes)
             let isBodiless = request.method == .head || head.status == 204 || head.status == 304
             guard head.status != 101 else {
-                openStream()
+                openStream(isPiped: true)
                 return true
             }
             guard readLength(fields, isBodiless: isBodiless) else { return false }
@@ -50,9 +50,7 @@
             if decodes, !isBodiless, head.status != 206 { willDecode(fields) }
             switch options.delivery {
             case .streamed:
-                timeLimit = .max
-                stream = BodyStream(resends: resends, interim: interim)
-                markUnsettled()
+                openStream(isPiped: false)
                 loop.expectDeadline(of: self)
             case .buffered(let limit):
                 if let decodedLength, decodedLength > Int64(limit) { return refuse(limit) }
@@ -61,9 +59,9 @@
             return true
         }
 
-        /// Gives the caller a connection that carries another protocol: its stream is what comes from now on.
-        package final func openStream() {
-            isPiped = true
+        /// Gives the caller a stream of what comes from now on: of a body, or of another protocol that the connection carries.
+        package final func openStream(isPiped: Bool) {
+            self.isPiped = isPiped
             timeLimit = .max
             stream = BodyStream(resends: resends, interim: interim)
             markUnsettled()

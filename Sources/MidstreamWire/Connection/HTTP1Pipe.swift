@@ -8,7 +8,7 @@
 
         /// Gives the transfer's caller the connection, on which nothing has been sent.
         func openPipe(_ pipe: Pipe, _ transfer: WireTransfer) {
-            transfer.openStream()
+            transfer.openStream(isPiped: true)
             switchProtocols(pipe)
             // The server may have spoken already.
             loop.post(.resumeReceiving(transfer))
