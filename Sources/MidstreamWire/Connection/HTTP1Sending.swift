@@ -84,16 +84,15 @@
 
         /// Whether there is more of a body that is sent from where it is. Notes the end of a request without another one.
         private func isBodyInMemoryLeft(_ transfer: WireTransfer) -> Bool {
+            let length: Int64
             switch transfer.outgoing {
             case .chunks: return false
-            case .none: transfer.sent.isWhole = true
-            case .file(let feeder):
-                if transfer.sent.bodyBytes < feeder.length { return !sending.isBodyHeld }
-                transfer.sent.isWhole = true
-            case .bytes(let bytes):
-                if Int(transfer.sent.bodyBytes) < bytes.count { return !sending.isBodyHeld }
-                transfer.sent.isWhole = true
+            case .none: length = 0
+            case .file(let feeder): length = feeder.length
+            case .bytes(let bytes): length = Int64(bytes.count)
             }
+            if transfer.sent.bodyBytes < length { return !sending.isBodyHeld }
+            transfer.sent.isWhole = true
             return false
         }
 
