@@ -97,13 +97,7 @@
         func set(_ option: CURLoption, pointer value: UnsafeRawPointer?) { _ = ccurl_set_pointer(curl, option, value) }
 
         /// Curl keeps a copy of the text.
-        func set(_ option: CURLoption, _ text: String?) {
-            if let text {
-                _ = text.withCString { ccurl_set_string(curl, option, $0) }
-            } else {
-                _ = ccurl_set_string(curl, option, nil)
-            }
-        }
+        func set(_ option: CURLoption, _ text: String?) { _ = ccurl_set_string(curl, option, text) }
 
         /// Sets the URL, unless it is set already.
         func set(url text: String) {
