@@ -18,7 +18,7 @@
         /// How many events are dealt with before callers hear of the exchanges that have ended: enough that waking them costs little, and few
         /// enough that the first doesn't wait long.
         private static let eventsAtATime = 128
-        private let name: StaticString
+        private let name: String
         final let usesCallersThreads: Bool
         final let inbox = LoopInbox()
 
@@ -50,7 +50,7 @@
 
         /// - Parameter name: The thread's, at most 15 characters.
         package init(
-            _ name: StaticString, _ poller: Poller, limits: TransferLimits, admission: Admission, usesCallersThreads: Bool
+            _ name: String, _ poller: Poller, limits: TransferLimits, admission: Admission, usesCallersThreads: Bool
         ) {
             self.name = name
             self.poller = poller
@@ -139,9 +139,7 @@
         // MARK: On the loop's thread
 
         private func runThread() {
-            name.withUTF8Buffer { name in
-                name.withMemoryRebound(to: CChar.self) { if let base = $0.baseAddress { clinux_name_thread(base) } }
-            }
+            clinux_name_thread(name)
             beginDriving()
             turn()
             endDriving()
