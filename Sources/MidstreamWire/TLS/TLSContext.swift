@@ -20,18 +20,13 @@
 
         /// - Throws: ``HTTPError`` with ``HTTPError/Code/tls`` for files that can't be read or aren't what they should be.
         init(_ configuration: TLSConfiguration) throws {
+            keyLog = try configuration.keyLogPath.map { try KeyLog($0) }
             // Without it OpenSSL frees its memory when the process ends, while other threads may be using it.
             OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
             ERR_clear_error()
             guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw HTTPError.tls("OpenSSL has no memory.") }
             self.pointer = pointer
             self.configuration = configuration
-            do {
-                keyLog = try configuration.keyLogPath.map { try KeyLog($0) }
-            } catch {
-                SSL_CTX_free(pointer)
-                throw error
-            }
             let oldest = configuration.minimumVersion == .tls1_3 ? TLS1_3_VERSION : TLS1_2_VERSION
             SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(oldest), nil)
             SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS), nil)
