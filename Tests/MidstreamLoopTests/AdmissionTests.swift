@@ -1,14 +1,16 @@
 #if os(Linux)
     import MidstreamCore
+    import MidstreamTransport
+    import TestSupport
     import Testing
 
     @testable import MidstreamLoop
 
     /// Who may have a connection where some hosts share theirs.
-    @Suite struct AdmissionTests {
+    @Suite(.leavesNothing) struct AdmissionTests {
         /// Never run.
         private let loop = EventLoop(
-            "admission", Poller(), limits: TransferLimits(head: nil, idle: nil, decodedRatio: nil, forwardsPlainRequests: false),
+            "admission", Poller(), limits: TransferLimits(TransportConfiguration(), forwardsPlainRequests: false),
             admission: Admission(hostLimit: 0, totalLimit: 0), usesCallersThreads: false)
 
         private func transfer(_ url: String) -> Transfer {

@@ -34,9 +34,7 @@
             proxy = ProxyOptions(configuration.proxy)
             http3 = HTTP3Choice(configuration)
             allowed = AllowedAddresses(configuration.destinations)
-            limits = TransferLimits(
-                head: configuration.headTimeout, idle: configuration.idleTimeout, decodedRatio: configuration.maximumDecodedRatio,
-                forwardsPlainRequests: configuration.proxy != .direct)
+            limits = TransferLimits(configuration, forwardsPlainRequests: configuration.proxy != .direct)
             if pins.contains(where: { !$0.hasPrefix("sha256//") }) {
                 problem = HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
             }

@@ -1,5 +1,6 @@
 #if os(Linux)
     package import Interception
+    package import MidstreamTransport
 
     /// What a transfer needs of the loop that drives it.
     ///
@@ -47,11 +48,11 @@
         /// Whether http requests share connections to a proxy whose number is limited elsewhere.
         package let forwardsPlainRequests: Bool
 
-        package init(head: Duration?, idle: Duration?, decodedRatio: Int?, forwardsPlainRequests: Bool) {
-            self.head = head?.wholeNanoseconds
-            self.idle = idle?.wholeNanoseconds
-            grain = max(1_000_000, min(self.head ?? .max, self.idle ?? .max) / 16)
-            self.decodedRatio = decodedRatio
+        package init(_ configuration: TransportConfiguration, forwardsPlainRequests: Bool) {
+            head = configuration.headTimeout?.wholeNanoseconds
+            idle = configuration.idleTimeout?.wholeNanoseconds
+            grain = max(1_000_000, min(head ?? .max, idle ?? .max) / 16)
+            decodedRatio = configuration.maximumDecodedRatio
             self.forwardsPlainRequests = forwardsPlainRequests
         }
     }

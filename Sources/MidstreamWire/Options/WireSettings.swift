@@ -53,9 +53,7 @@
             self.lookup = lookup ?? HostLookup(configuration.resolver)
             allowed = AllowedAddresses(configuration.destinations)
             localAddress = configuration.localAddress.flatMap { HostAddress(literal: $0, port: 0) }
-            limits = TransferLimits(
-                head: configuration.headTimeout, idle: configuration.idleTimeout, decodedRatio: configuration.maximumDecodedRatio,
-                forwardsPlainRequests: false)
+            limits = TransferLimits(configuration, forwardsPlainRequests: false)
             hostOverrides = Dictionary(
                 configuration.hostOverrides.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
             connectTimeout = configuration.connectTimeout?.wholeNanoseconds
