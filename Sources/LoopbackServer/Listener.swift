@@ -133,10 +133,7 @@ package final class Listener: Sendable {
         #endif
         if port != 0 { SocketOption.enable(SO_REUSEADDR, level: SOL_SOCKET, on: descriptor) }
         do {
-            let chosen =
-                try isIPv6
-                ? bind(descriptor, loopback6(port)) { UInt16(bigEndian: $0.sin6_port) }
-                : bind(descriptor, loopback4(port)) { UInt16(bigEndian: $0.sin_port) }
+            let chosen = try isIPv6 ? bind(descriptor, loopback6(port)) : bind(descriptor, loopback4(port))
             return (descriptor, Int(chosen))
         } catch {
             _ = close(descriptor)
@@ -160,10 +157,8 @@ package final class Listener: Sendable {
         return address
     }
 
-    /// Binds to an address and reads back the one that the system chose.
-    private static func bind<Address>(
-        _ descriptor: Int32, _ address: Address, port: (Address) -> UInt16
-    ) throws -> UInt16 {
+    /// Binds to an address and reads back the port that the system chose.
+    private static func bind<Address>(_ descriptor: Int32, _ address: Address) throws -> UInt16 {
         var address = address
         var length = socklen_t(MemoryLayout<Address>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
@@ -173,6 +168,7 @@ package final class Listener: Sendable {
             }
         }
         guard isBound else { throw ServerFailure.system("bind") }
-        return port(address)
+        // Where the port is in either kind of address.
+        return UInt16(bigEndian: withUnsafeBytes(of: address) { $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self) })
     }
 }
