@@ -14,8 +14,8 @@
         var tlsVersion: String?
         /// What curl has measured of it once it has ended well.
         private var measured: TransportMetrics?
-        /// What has become of the addresses that curl wanted to connect to, for its present connection.
-        private var dialed = Dialed()
+        /// Whether curl was allowed one of the addresses that it wanted to connect to, for its present connection; nil: it wanted none.
+        private var hasAllowedAddress: Bool?
         /// Curl's list with the request's own address, which lives as long as curl may read it.
         private var address: UnsafeMutablePointer<curl_slist>?
         /// For a body that ends with its connection: whether TLS was ended as well; nil: not known.
@@ -32,11 +32,6 @@
 
         // MARK: Where it is connected to
 
-        private struct Dialed {
-            var isRefused = false
-            var isAllowed = false
-        }
-
         /// Whether a socket may be connected to an address that curl has found.
         func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
             let allowed = curlLoop.options.allowed
@@ -44,7 +39,7 @@
             // The address goes on behind what is declared.
             let start = UnsafeRawPointer(address) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
             let isAllowed = allowed.contains(start.assumingMemoryBound(to: sockaddr.self))
-            if isAllowed { dialed.isAllowed = true } else { dialed.isRefused = true }
+            hasAllowedAddress = isAllowed || hasAllowedAddress == true
             return isAllowed
         }
 
@@ -133,7 +128,7 @@
         }
 
         private func error(_ code: CURLcode, _ handle: EasyHandle) -> HTTPError {
-            guard dialed.isRefused, !dialed.isAllowed, phase == .notSent else {
+            guard hasAllowedAddress == false, phase == .notSent else {
                 return HTTPError(code, of: self, handle, phase: phase)
             }
             var error = HTTPError.noAllowedAddress(of: URLText(request.urlText).host.map(String.init) ?? "the URL")
@@ -164,7 +159,7 @@
             assert(loop.isCurrent)
             guard !isBegun || maySendAgain() else { return false }
             guard let handle else { return false }
-            dialed = Dialed()
+            hasAllowedAddress = nil
             noteActivity()
             // Nothing leaves on a buried connection: curl tries the next one, and this counts for nothing.
             guard
