@@ -165,7 +165,9 @@ final class Connection: Sendable {
             var hasMessages = false
             for event in events {
                 guard let message = event.message else { continue }
-                state.receive(message)
+                state.metrics.messagesReceived += 1
+                state.metrics.bytesReceived += Int64(message.size)
+                state.inbox.append(message)
                 hasMessages = true
             }
             guard hasMessages else { return (nil, state.inbox.room) }
@@ -270,14 +272,6 @@ extension MessageReader.Event {
         case .binary(let bytes): .binary(bytes)
         case .ping, .pong, .close: nil
         }
-    }
-}
-
-extension Connection.State {
-    fileprivate mutating func receive(_ message: WebSocketMessage) {
-        metrics.messagesReceived += 1
-        metrics.bytesReceived += Int64(message.size)
-        inbox.append(message)
     }
 }
 
