@@ -35,7 +35,7 @@ extension CacheRules {
         let control = control(of: head)
         if head.isInvalidated { return .validate(.invalidated) }
         let age = age(of: head, at: now)
-        let left = lifetime(of: head).seconds - age
+        let left = lifetime(of: head) - age
         if demand.use == .ignoringFreshness { return left > 0 ? .fresh(left) : .stale(-left) }
         if demand.wantsValidation { return .validate(.demanded) }
         if control.contains(.noCache) { return .validate(.noCache) }
@@ -62,6 +62,6 @@ extension CacheRules {
         let control = control(of: head)
         guard !head.isInvalidated, !forbidsStale(control), !demand.wantsValidation else { return false }
         let allowed = max(control.staleIfError ?? -1, demand.control.staleIfError ?? -1)
-        return allowed >= 0 && age(of: head, at: now) - lifetime(of: head).seconds <= Double(allowed)
+        return allowed >= 0 && age(of: head, at: now) - lifetime(of: head) <= Double(allowed)
     }
 }

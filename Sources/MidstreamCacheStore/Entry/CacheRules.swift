@@ -21,13 +21,6 @@ package struct CacheRules: Sendable {
         self.targetedFields = targetedFields
     }
 
-    /// How long a response is fresh (RFC 9111 §4.2.1).
-    package struct Lifetime: Equatable {
-        package var seconds: Double
-        /// Whether the server gave it; a heuristic otherwise.
-        package var isExplicit: Bool
-    }
-
     /// What the server wants of this cache: a targeted field's directives, which stand for `Cache-Control` and `Expires` (RFC 9213
     /// §2.2), or else those of `Cache-Control`.
     package func control(_ fields: HTTPHeaders, otherwise control: CacheControl) -> (control: CacheControl, isTargeted: Bool) {
@@ -46,33 +39,33 @@ package struct CacheRules: Sendable {
     /// For how many seconds more a response is fresh to a request without directives; not fresh if it has to be validated each time.
     package func left(of head: StoredHead, at now: Date) -> (seconds: Double, isFresh: Bool) {
         let flags = targetedFields.isEmpty ? head.control.flags : control(of: head).flags
-        let seconds = lifetime(of: head).seconds - age(of: head, at: now)
+        let seconds = lifetime(of: head) - age(of: head, at: now)
         return (seconds, seconds > 0 && !flags.contains(.noCache))
     }
 
-    package func lifetime(of head: StoredHead) -> Lifetime {
+    /// For how many seconds a response is fresh (RFC 9111 §4.2.1).
+    package func lifetime(of head: StoredHead) -> Double {
         guard !targetedFields.isEmpty else { return lifetime(of: head, head.control, isTargeted: false) }
         let (control, isTargeted) = control(head.fields, otherwise: head.control)
         return lifetime(of: head, control, isTargeted: isTargeted)
     }
 
-    private func lifetime(of head: StoredHead, _ control: CacheControl, isTargeted: Bool) -> Lifetime {
-        if isShared, let seconds = control.sharedMaxAge { return Lifetime(seconds: Double(seconds), isExplicit: true) }
-        if let seconds = control.maxAge { return Lifetime(seconds: Double(seconds), isExplicit: true) }
+    private func lifetime(of head: StoredHead, _ control: CacheControl, isTargeted: Bool) -> Double {
+        if isShared, let seconds = control.sharedMaxAge { return Double(seconds) }
+        if let seconds = control.maxAge { return Double(seconds) }
         if !isTargeted {
             switch head.expiry {
             case .at(let moment):
-                let seconds = moment.timeIntervalSince(head.date ?? head.responseTime)
-                return Lifetime(seconds: max(0, seconds), isExplicit: true)
-            case .past: return Lifetime(seconds: 0, isExplicit: true)
+                return max(0, moment.timeIntervalSince(head.date ?? head.responseTime))
+            case .past: return 0
             case .never: break
             }
         }
         guard let modified = head.lastModified, head.status.isHeuristicallyCacheable || control.contains(.isPublic) else {
-            return Lifetime(seconds: 0, isExplicit: false)
+            return 0
         }
         let unchanged = (head.date ?? head.responseTime).timeIntervalSince(modified)
-        return Lifetime(seconds: min(max(0, unchanged * heuristicShare), maximumHeuristicAge), isExplicit: false)
+        return min(max(0, unchanged * heuristicShare), maximumHeuristicAge)
     }
 
     /// How old a response is (RFC 9111 §4.2.3).
