@@ -37,7 +37,7 @@ extension CacheRules {
         // Some servers answer so a request for a part, which downloads take.
         if status == .ok, fields.hasContentRange { return "it is a part, and its status says that it is the whole" }
         let isExplicit =
-            control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expiry != .never)
+            control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expiry != nil)
         if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }
         if isExplicit { return nil }
         guard fields.hasValidator else { return "it says nothing about its freshness, and can't be validated" }

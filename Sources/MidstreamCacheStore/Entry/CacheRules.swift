@@ -53,14 +53,7 @@ package struct CacheRules: Sendable {
     private func lifetime(of head: StoredHead, _ control: CacheControl, isTargeted: Bool) -> Double {
         if isShared, let seconds = control.sharedMaxAge { return Double(seconds) }
         if let seconds = control.maxAge { return Double(seconds) }
-        if !isTargeted {
-            switch head.expiry {
-            case .at(let moment):
-                return max(0, moment.timeIntervalSince(head.date ?? head.responseTime))
-            case .past: return 0
-            case .never: break
-            }
-        }
+        if !isTargeted, let expiry = head.expiry { return max(0, expiry.timeIntervalSince(head.date ?? head.responseTime)) }
         guard let modified = head.lastModified, head.status.isHeuristicallyCacheable || control.contains(.isPublic) else {
             return 0
         }

@@ -13,7 +13,8 @@ package struct ResponseFields: Sendable {
     /// The seconds of `Age`.
     package private(set) var age = 0
     package private(set) var date: Date?
-    package private(set) var expiry = StoredHead.Expiry.never
+    /// Long past for something that is no date.
+    package private(set) var expiry: Date?
     package private(set) var lastModified: Date?
     package private(set) var tag: EntityTag?
     package private(set) var contentLength: Int64?
@@ -36,7 +37,7 @@ package struct ResponseFields: Sendable {
             case 2: if !Self.isKeepAlive(value) { connection.append(String(fieldBytes: value)) }
             case 3 where isFirst: age = StoredHead.seconds(age: String(fieldBytes: value))
             case 4 where isFirst: date = HTTPDate.parse(value, now: now)
-            case 5 where isFirst: expiry = HTTPDate.parse(value, now: now).map(StoredHead.Expiry.at) ?? .past
+            case 5 where isFirst: expiry = HTTPDate.parse(value, now: now) ?? .distantPast
             case 6 where isFirst: lastModified = HTTPDate.parse(value, now: now)
             case 7 where isFirst: tag = EntityTag(String(fieldBytes: value))
             case 8 where isFirst: contentLength = ByteNumber.read(value)

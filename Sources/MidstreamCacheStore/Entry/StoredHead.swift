@@ -18,18 +18,11 @@ package final class StoredHead: Sendable {
     // Worked out.
     package let control: CacheControl
     package let date: Date?
-    package let expiry: Expiry
+    /// `Expires` (§5.3); nil: there is none. Something that is no date is long past.
+    package let expiry: Date?
     package let lastModified: Date?
     package let tag: EntityTag?
     package let isEncoded: Bool
-
-    /// `Expires` (§5.3).
-    package enum Expiry: Sendable, Equatable {
-        case never
-        case at(Date)
-        /// Something that is no date, which means the past.
-        case past
-    }
 
     /// - Parameter said: The parsed fields; nil: they are parsed here.
     package init(
