@@ -150,7 +150,8 @@ struct StorabilityTests {
                 "a": "2", "C": "2", "Content-Length": "9", "Content-Encoding": "br", "Content-Type": "text/b", "Connection": "C",
             ],
             request: HTTPRequest("http://h/"))
-        let merged = StoredFields.updated(stored, by: news, rules: CacheRules())
+        let said = ResponseFields(news.headers, at: Date())
+        let merged = StoredFields.updated(stored, by: news, said, rules: CacheRules())
         #expect(merged["A"] == "2" && merged["B"] == "1" && merged["C"] == nil)
         #expect(merged["Content-Length"] == "5" && merged["Content-Encoding"] == "gzip" && merged["Content-Type"] == "text/b")
     }

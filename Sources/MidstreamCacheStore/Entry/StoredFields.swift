@@ -1,4 +1,3 @@
-internal import Foundation
 package import MidstreamCore
 
 /// Which fields of a response are kept.
@@ -31,9 +30,11 @@ package enum StoredFields {
 
     /// Stored fields with those of a newer head in their places (RFC 9111 §3.2). What describes the bytes that are there stays as it is. A
     /// `Date` doesn't stay: without one the newer head is of the time when it came (RFC 9110 §6.6.1).
-    package static func updated(_ fields: HTTPHeaders, by response: HTTPResponse, rules: CacheRules) -> HTTPHeaders {
+    package static func updated(
+        _ fields: HTTPHeaders, by response: HTTPResponse, _ said: ResponseFields, rules: CacheRules
+    ) -> HTTPHeaders {
         var news = response.headers
-        let unwanted = unwanted(in: news, ResponseFields(news, at: Date()), rules: rules)
+        let unwanted = unwanted(in: news, said, rules: rules)
         news.removeAll { name in
             dropped.contains(name) || unwanted.contains(name) || ofBytes.contains(name)
                 || (name == .setCookie && rules.isShared && !rules.sharesPersonalResponses)

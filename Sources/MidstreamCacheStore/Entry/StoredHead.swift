@@ -46,20 +46,13 @@ package final class StoredHead: Sendable {
     }
 
     /// The head of a response that has just come.
+    ///
+    /// - Parameter said: Its parsed fields; nil: they are parsed here.
     package convenience init(
-        _ response: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date, rules: CacheRules,
-        fingerprint: Fingerprint
-    ) {
-        self.init(
-            response, ResponseFields(response.headers, at: responseTime), to: request, requestTime: requestTime,
-            responseTime: responseTime, rules: rules, fingerprint: fingerprint)
-    }
-
-    /// The same with parsed fields.
-    package convenience init(
-        _ response: HTTPResponse, _ said: ResponseFields, to request: HTTPRequest, requestTime: Date, responseTime: Date,
+        _ response: HTTPResponse, _ said: ResponseFields? = nil, to request: HTTPRequest, requestTime: Date, responseTime: Date,
         rules: CacheRules, fingerprint: Fingerprint
     ) {
+        let said = said ?? ResponseFields(response.headers, at: responseTime)
         let unwanted = StoredFields.unwanted(in: response.headers, said, rules: rules)
         self.init(
             status: response.status == .partialContent ? .ok : response.status,
@@ -87,22 +80,19 @@ package final class StoredHead: Sendable {
         by response: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date, rules: CacheRules,
         fingerprint: Fingerprint
     ) -> StoredHead {
-        let fields = StoredFields.updated(fields, by: response, rules: rules)
+        let said = ResponseFields(response.headers, at: responseTime)
+        let fields = StoredFields.updated(fields, by: response, said, rules: rules)
         let vary = VaryRule(fields)
         let isSelected = vary.isAny || vary.names == selecting.fields.map(\.name)
         return StoredHead(
             status: status, fields: fields, requestTime: requestTime, responseTime: responseTime,
-            receivedAge: Self.age(response.headers),
+            receivedAge: said.age,
             selecting: isSelected ? selecting : SelectingFields(vary.names, of: request.headers, fingerprint: fingerprint),
             isInvalidated: vary.isAny)
     }
 
-    /// The seconds of an `Age`: the first member of the first field; none when that is no number.
-    package static func age(_ headers: HTTPHeaders) -> Int {
-        headers.values(.age).first.map { seconds(age: $0) } ?? 0
-    }
-
-    package static func seconds(age value: String) -> Int {
+    /// The seconds of an `Age`: its first member; none when that is no number.
+    static func seconds(age value: String) -> Int {
         let first = value.utf8.prefix { $0 != UInt8(ascii: ",") }
         return CacheControl.seconds(String(Substring(first.trimmed))) ?? 0
     }
