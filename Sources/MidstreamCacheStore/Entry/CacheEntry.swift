@@ -124,18 +124,12 @@ public final class CacheEntry: Sendable, Identifiable {
         CacheEntry(id: id, key: key, head: head, parts: parts, length: length ?? self.length)
     }
 
-    /// The entry with these bytes, too.
-    package func adding(_ range: Range<Int64>) -> CacheEntry { adding(range, of: nil) }
-
     /// The entry with these bytes, too, of a representation with this length; nil: the length stays as it is.
-    package func adding(_ range: Range<Int64>, of length: Int64?) -> CacheEntry {
+    package func adding(_ range: Range<Int64>, of length: Int64? = nil) -> CacheEntry {
         var parts = parts
         parts.insert(range)
         return holding(parts, of: length)
     }
-
-    /// The entry with the head of another.
-    package func withHead(of other: CacheEntry) -> CacheEntry { with(other.head) }
 
     /// The entry with another head.
     package func with(_ head: StoredHead) -> CacheEntry {

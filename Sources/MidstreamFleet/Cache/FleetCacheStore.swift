@@ -104,10 +104,7 @@ struct FleetCacheStore: CacheStore {
 extension CacheEntry {
     /// With the bytes that there are.
     func holding(_ pieces: [StoredResponse.Piece]) -> CacheEntry {
-        guard let first = pieces.first else { return holding(0..<0) }
-        return pieces.dropFirst().reduce(holding(first.offset..<(first.offset + first.length))) {
-            $0.adding($1.offset..<($1.offset + $1.length))
-        }
+        holding(StoredRanges(pieces.map { $0.offset..<($0.offset + $0.length) }))
     }
 
     /// How long the store keeps it: while it is of use, and a minute.

@@ -108,7 +108,7 @@ struct CacheStoreTrial: Sendable {
         let entry = Self.entry(Self.key, text: "old", length: 3)
         try await put(entry, "abc")
         guard let stored = try await store.entries(for: Self.key).first else { throw violation("an entry wasn't found") }
-        let updated = stored.withHead(of: Self.entry(Self.key, text: "new", length: 3))
+        let updated = stored.with(Self.entry(Self.key, text: "new", length: 3).head)
         try check(try await store.update(updated), "an entry that is there wasn't updated")
         let found = try await store.entries(for: Self.key)
         try check(found.map(Self.name) == ["new"], "after an update \(found.map(Self.name)) were found")
