@@ -22,6 +22,19 @@ public struct Cookie: Sendable, Hashable {
     /// Whether the server wants it kept from scripts. Has no effect here; kept for code that passes the cookie on.
     public let isHTTPOnly: Bool
 
+    /// Whether it has ended by the given time.
+    func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
+
+    /// Whether it replaces the other in a jar, by name, domain and path.
+    func replaces(_ other: Cookie) -> Bool {
+        name == other.name && path == other.path && isHostOnly == other.isHostOnly && domain == other.domain
+    }
+
+    /// The largest size of name and value together (RFC 6265bis §5.6).
+    static let maximumSize = 4096
+}
+
+extension Cookie {
     /// Makes a cookie for ``CookieJar/set(_:)``.
     ///
     /// - Parameters:
@@ -41,40 +54,12 @@ public struct Cookie: Sendable, Hashable {
         isSecure: Bool = false, isHTTPOnly: Bool = false
     ) throws(HTTPError) {
         self.init(
-            trusted: name, value, domain: domain.withoutLeadingDot.asciiDomain.lowercased(),
+            name: name, value: value, domain: domain.withoutLeadingDot.asciiDomain.lowercased(),
             isHostOnly: isHostOnly, path: path, expires: expires, isSecure: isSecure, isHTTPOnly: isHTTPOnly)
         guard let flaw else { return }
         throw HTTPError(.invalidRequest, "The cookie \(name.debugDescription) can't be used: \(flaw).", phase: .notSent)
     }
 
-    /// Takes over what has been checked.
-    init(
-        trusted name: String, _ value: String, domain: String, isHostOnly: Bool, path: String, expires: Date?, isSecure: Bool,
-        isHTTPOnly: Bool
-    ) {
-        self.name = name
-        self.value = value
-        self.domain = domain
-        self.isHostOnly = isHostOnly
-        self.path = path
-        self.expires = expires
-        self.isSecure = isSecure
-        self.isHTTPOnly = isHTTPOnly
-    }
-
-    /// Whether it has ended by the given time.
-    func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
-
-    /// Whether it replaces the other in a jar, by name, domain and path.
-    func replaces(_ other: Cookie) -> Bool {
-        name == other.name && path == other.path && isHostOnly == other.isHostOnly && domain == other.domain
-    }
-
-    /// The largest size of name and value together (RFC 6265bis §5.6).
-    static let maximumSize = 4096
-}
-
-extension Cookie {
     /// The defect that makes it invalid, without its value; nil: none.
     private var flaw: String? {
         if name.isEmpty { return "it has no name" }
@@ -106,7 +91,7 @@ extension Cookie: Codable {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            trusted: try fields.decode(String.self, forKey: .name), try fields.decode(String.self, forKey: .value),
+            name: try fields.decode(String.self, forKey: .name), value: try fields.decode(String.self, forKey: .value),
             domain: try fields.decode(String.self, forKey: .domain).asciiDomain,
             isHostOnly: try fields.decode(Bool.self, forKey: .isHostOnly),
             path: try fields.decode(String.self, forKey: .path),

@@ -77,7 +77,7 @@ extension SetCookieLine {
         let isHostOnly = try isHostOnly(from: target, isPublicSuffix: isPublicSuffix)
         guard !isSecure || target.isSecure else { throw .insecure }
         let cookie = Cookie(
-            trusted: name, value, domain: isHostOnly ? target.host : domain ?? target.host, isHostOnly: isHostOnly,
+            name: name, value: value, domain: isHostOnly ? target.host : domain ?? target.host, isHostOnly: isHostOnly,
             path: path ?? target.defaultPath, expires: end(at: now), isSecure: isSecure, isHTTPOnly: isHTTPOnly)
         // A `__Host-` cookie needs an explicit path, even if the default would be right.
         guard cookie.keepsPrefixPromise, path != nil || !cookie.isHostPrefixed else { throw .prefix }

@@ -25,7 +25,7 @@ struct CookieIndexTests {
 
     private func entry(_ number: Int, lastUse: Int) -> CookieShelves.Entry {
         let cookie = Cookie(
-            trusted: "a", "1", domain: "h\(number).test", isHostOnly: true, path: "/", expires: nil, isSecure: false,
+            name: "a", value: "1", domain: "h\(number).test", isHostOnly: true, path: "/", expires: nil, isSecure: false,
             isHTTPOnly: false)
         return .init(cookie: cookie, creation: number, lastUse: lastUse)
     }

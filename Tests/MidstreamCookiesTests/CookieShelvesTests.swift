@@ -97,8 +97,9 @@ struct CookieShelvesTests {
         func cookie(_ name: String, domain: String, at now: Date, isOpen: Bool = false) -> Cookie {
             let life: Double? = below(4) == 0 ? random.share() * 800 - 10 : nil
             return Cookie(
-                trusted: name, "\(random.next())", domain: domain, isHostOnly: below(3) > 0, path: ["/", "/p", "/p/q"][below(3)],
-                expires: life.map { now.addingTimeInterval($0) }, isSecure: !isOpen && random.share() < secure, isHTTPOnly: false)
+                name: name, value: "\(random.next())", domain: domain, isHostOnly: below(3) > 0,
+                path: ["/", "/p", "/p/q"][below(3)], expires: life.map { now.addingTimeInterval($0) },
+                isSecure: !isOpen && random.share() < secure, isHTTPOnly: false)
         }
     }
 
