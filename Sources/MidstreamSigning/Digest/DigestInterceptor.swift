@@ -126,14 +126,8 @@ public final class DigestInterceptor: HTTPInterceptor {
         return .user("\(user)\n\(password)")
     }
 
-    /// One use of a nonce.
-    private struct Use {
-        let challenge: DigestChallenge
-        let count: UInt32
-    }
-
     /// Counts a use of a new challenge's nonce, or of that of the realm whose path is nearest; nil when none is known.
-    private func use(of challenge: DigestChallenge?, for origin: HTTPOrigin, _ path: String) -> Use? {
+    private func use(of challenge: DigestChallenge?, for origin: HTTPOrigin, _ path: String) -> Session? {
         sessions.withLock { sessions in
             var known = sessions[origin] ?? []
             let nearest = known.max { $0.nearness(to: path) < $1.nearness(to: path) }
@@ -148,14 +142,15 @@ public final class DigestInterceptor: HTTPInterceptor {
             }
             count += 1
             known.removeAll { $0.challenge.realm == answered.realm }
-            known.insert(Session(challenge: answered, count: count, path: place), at: 0)
+            let used = Session(challenge: answered, count: count, path: place)
+            known.insert(used, at: 0)
             if sessions.count >= Self.maximumOrigins, sessions[origin] == nil { sessions.removeAll() }
             sessions[origin] = Array(known.prefix(Self.maximumRealms))
-            return Use(challenge: answered, count: count)
+            return used
         }
     }
 
-    private func answer(_ use: Use, to request: HTTPRequest) throws -> String {
+    private func answer(_ use: Session, to request: HTTPRequest) throws -> String {
         let url = URLText(request.urlText)
         let path = url.path.isEmpty ? "/" : String(url.path)
         let answer = DigestAnswer(
