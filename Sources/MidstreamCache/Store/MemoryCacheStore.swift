@@ -83,15 +83,11 @@ public final class MemoryCacheStore: CacheStore {
     public var count: Int { state.withLock { $0.queues.count } }
 
     /// The entries of a key, the newest first. Counts as a hit of each.
-    public func entries(for key: CacheKey) async -> [CacheEntry] { stored(for: key) }
+    public func entries(for key: CacheKey) async -> [CacheEntry] { entriesNow(for: key) ?? [] }
 
     /// The entries of a key, the newest first. Counts as a hit of each.
-    public func entriesNow(for key: CacheKey) -> [CacheEntry]? { stored(for: key) }
-
-    private func stored(for key: CacheKey) -> [CacheEntry] {
-        state.withLock { state in
-            state.slots[key]?.map { $0.found(in: self) } ?? []
-        }
+    public func entriesNow(for key: CacheKey) -> [CacheEntry]? {
+        state.withLock { $0.slots[key]?.map { $0.found(in: self) } ?? [] }
     }
 
     /// The bytes of an entry, which are in memory.
