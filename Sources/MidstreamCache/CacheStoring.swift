@@ -176,7 +176,8 @@ extension ResponseCache {
         let writer = await ask(for: fetched.miss.request, on: clock) { [store] in
             try await store.writer(for: target.entry, at: target.offset)
         }
-        return store.boundsItsTime ? writer : writer.map { LimitedWriter($0, TimeLimit(Self.storeLimit, on: clock)) }
+        if store.boundsItsTime { return writer }
+        return writer.map { LimitedWriter(writer: $0, limit: TimeLimit(Self.storeLimit, on: clock)) }
     }
 
     private func report(_ outcome: Recording.Outcome, _ request: HTTPRequest) {

@@ -4,13 +4,8 @@ internal import MidstreamCore
 
 /// The writer of a store that doesn't bound its time: what takes too long is given up, so that no body waits for it.
 struct LimitedWriter: CacheWriter {
-    private let writer: any CacheWriter
-    private let limit: TimeLimit
-
-    init(_ writer: any CacheWriter, _ limit: TimeLimit) {
-        self.writer = writer
-        self.limit = limit
-    }
+    let writer: any CacheWriter
+    let limit: TimeLimit
 
     func write(_ bytes: [UInt8]) async throws { try await limited { [writer] in try await writer.write(bytes) } }
 
