@@ -28,9 +28,10 @@ final class EntryTable {
     private let database: Database
     private let fingerprint: Fingerprint
     /// What stands for the owner of what is anybody's.
-    private let anybody: Database.Value
-    private var lastURL: (text: String, hash: Database.Value)?
-    private var lastOrigin: (text: String, hash: Database.Value)?
+    private lazy var anybody = hash("owner", "")
+    /// The last URL and the last origin: what is stored was looked up just before, and most of what is stored one after the other is of one
+    /// origin.
+    private var last: [String: (text: String, hash: Database.Value)] = [:]
 
     /// Opens the tables, and makes them where there are none. Those of another version are removed, and all bodies with them.
     init(_ folder: CacheFolder, now: Date) throws {
@@ -48,7 +49,6 @@ final class EntryTable {
         }
         self.salt = salt
         fingerprint = Fingerprint(salt: salt)
-        anybody = Self.hash("owner", "", fingerprint)
         if wasOther { sweep(folder.old(folder.bodyNames, now: now, seconds: 0)) }
     }
 
@@ -297,25 +297,17 @@ final class EntryTable {
     private static func id(_ entry: CacheEntry) -> Database.Value { .integer(Int64(bitPattern: entry.id)) }
     private func owner(_ key: CacheKey) -> Database.Value { key.partition.isEmpty ? anybody : hash("owner", key.partition) }
 
-    /// What is stored was looked up just before.
-    private func url(_ key: CacheKey) -> Database.Value {
-        if let lastURL, lastURL.text == key.url { return lastURL.hash }
-        let hash = hash("url", key.url)
-        lastURL = (key.url, hash)
+    private func url(_ key: CacheKey) -> Database.Value { remembered("url", key.url) }
+    private func origin(_ name: String) -> Database.Value { remembered("origin", name) }
+
+    private func remembered(_ kind: String, _ text: String) -> Database.Value {
+        if let last = last[kind], last.text == text { return last.hash }
+        let hash = hash(kind, text)
+        last[kind] = (text, hash)
         return hash
     }
 
-    /// Most of what is stored one after the other is of one origin.
-    private func origin(_ name: String) -> Database.Value {
-        if let lastOrigin, lastOrigin.text == name { return lastOrigin.hash }
-        let hash = hash("origin", name)
-        lastOrigin = (name, hash)
-        return hash
-    }
-
-    private func hash(_ kind: String, _ text: String) -> Database.Value { Self.hash(kind, text, fingerprint) }
-
-    private static func hash(_ kind: String, _ text: String, _ fingerprint: Fingerprint) -> Database.Value {
+    private func hash(_ kind: String, _ text: String) -> Database.Value {
         .blob(Array(fingerprint.text(of: [kind, text]).utf8))
     }
 
