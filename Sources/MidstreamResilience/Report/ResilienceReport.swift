@@ -49,41 +49,28 @@ extension HTTPClient {
     /// ```
     public var resilience: ResilienceReport {
         var entries: [String: ResilienceReport.Entry] = [:]
-        for case let source as any ResilienceSource in interceptors {
-            source.report(to: &entries, on: configuration.clock)
+        for interceptor in interceptors {
+            switch interceptor {
+            case let limit as ConcurrencyLimit:
+                let now = limit.table.time.now(on: configuration.clock)
+                for (key, permits) in limit.table.all {
+                    entries[key, default: .init(key: key)].concurrency = permits.snapshot
+                    entries[key]?.addTimes { permits.quantile($0, at: now) }
+                }
+            case let hedging as Hedging:
+                let now = hedging.table.time.now(on: configuration.clock)
+                for (key, account) in hedging.table.all {
+                    entries[key, default: .init(key: key)].addTimes { account.quantile($0, at: now) }
+                }
+            case let breaker as CircuitBreaker:
+                let now = breaker.table.time.now(on: configuration.clock)
+                for (key, circuit) in breaker.table.all {
+                    entries[key, default: .init(key: key)].breaker = circuit.publicState(at: now)
+                }
+            default: break
+            }
         }
         return ResilienceReport(entries: entries.values.sorted { $0.key < $1.key }, budget: retryBudget)
-    }
-}
-
-/// An interceptor that keeps figures about servers.
-private protocol ResilienceSource {
-    func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>)
-}
-
-extension ConcurrencyLimit: ResilienceSource {
-    fileprivate func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
-        let now = table.time.now(on: clock)
-        for (key, permits) in table.all {
-            entries[key, default: .init(key: key)].concurrency = permits.snapshot
-            entries[key]?.addTimes { permits.quantile($0, at: now) }
-        }
-    }
-}
-
-extension Hedging: ResilienceSource {
-    fileprivate func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
-        let now = table.time.now(on: clock)
-        for (key, account) in table.all {
-            entries[key, default: .init(key: key)].addTimes { account.quantile($0, at: now) }
-        }
-    }
-}
-
-extension CircuitBreaker: ResilienceSource {
-    fileprivate func report(to entries: inout [String: ResilienceReport.Entry], on clock: any Clock<Duration>) {
-        let now = table.time.now(on: clock)
-        for (key, circuit) in table.all { entries[key, default: .init(key: key)].breaker = circuit.publicState(at: now) }
     }
 }
 
