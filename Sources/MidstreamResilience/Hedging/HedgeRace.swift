@@ -70,12 +70,10 @@ extension ThrowingTaskGroup<Void, any Error> {
     /// Starts a child task whose beginning, up to where it first waits, runs before this returns, where the system can do that. Through the
     /// function of another module it takes an allocation more.
     fileprivate mutating func startAtOnce(_ operation: @escaping @Sendable () async -> Void) {
-        #if compiler(>=6.2)
-            if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
-                addImmediateTask(operation: operation)
-                return
-            }
-        #endif
+        if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
+            addImmediateTask(operation: operation)
+            return
+        }
         addTask(operation: operation)
     }
 }
