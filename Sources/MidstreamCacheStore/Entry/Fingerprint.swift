@@ -32,7 +32,6 @@ package struct Fingerprint: Sendable {
 
     /// Random bytes for a salt.
     package static func randomSalt() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     }
 }

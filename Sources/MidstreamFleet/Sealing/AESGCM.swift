@@ -35,8 +35,7 @@ enum AESGCM {
 
         static func seal(_ bytes: [UInt8], by secret: [UInt8], with context: [UInt8]) throws -> [UInt8] {
             guard var library, secret.count == 32 else { throw Refused() }
-            var generator = SystemRandomNumberGenerator()
-            let nonce = (0..<nonceLength).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let nonce = (0..<nonceLength).map { _ in UInt8.random(in: .min ... .max) }
             var sealed = [UInt8](repeating: 0, count: bytes.count)
             var tag = [UInt8](repeating: 0, count: tagLength)
             let isSealed = ccrypto_gcm_seal(
