@@ -62,9 +62,6 @@ package struct ResponseFields: Sendable {
     private static func isKeepAlive(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         let name: StaticString = "keep-alive"
         return value.count == name.utf8CodeUnitCount
-            && name.withUTF8Buffer { name in
-                for place in 0..<name.count where value[place].asciiLowercased != name[place] { return false }
-                return true
-            }
+            && name.withUTF8Buffer { name in zip(value, name).allSatisfy { $0.asciiLowercased == $1 } }
     }
 }
