@@ -24,9 +24,7 @@ enum Reuse: Equatable {
         /// Whether the request is the reason, and not the response.
         var isRequests: Bool { self == .demanded || self == .tooOld || self == .notFreshEnough }
     }
-}
 
-extension Reuse {
     var isFresh: Bool { if case .fresh = self { true } else { false } }
 }
 

@@ -10,6 +10,9 @@ struct RateLimitFields: Sendable {
     struct Policy: Sendable, Equatable {
         let quota: Int
         let seconds: Int
+
+        /// Requests a second.
+        var rate: Double { Double(quota) / Double(seconds) }
     }
 
     /// The limits of one quota.
@@ -125,16 +128,9 @@ struct RateLimitFields: Sendable {
 
     /// Digits only; large numbers are cut to the largest that matters.
     private static func number(_ text: String) -> Int? {
-        let text = text.utf8
-        guard !text.isEmpty, text.allSatisfy({ 48...57 ~= $0 }) else { return nil }
-        let digits = text.drop { $0 == 48 }
-        return digits.count > 15 ? 999_999_999_999_999 : digits.reduce(0) { $0 * 10 + Int($1 - 48) }
+        guard !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { return nil }
+        return min(Int(text) ?? .max, 999_999_999_999_999)
     }
-}
-
-extension RateLimitFields.Policy {
-    /// Requests a second.
-    var rate: Double { Double(quota) / Double(seconds) }
 }
 
 extension HTTPHeaders.Name {
