@@ -101,11 +101,7 @@ package struct CacheControl: Sendable, Equatable {
         while true {
             scanner.skipSeparators(",")
             guard !scanner.isAtEnd else { return }
-            guard let name = scanner.token() else {
-                scanner.skip(to: ",")
-                continue
-            }
-            guard Self.nameLengths.contains(name.count) else {
+            guard let name = scanner.token(), Self.nameLengths.contains(name.count) else {
                 scanner.skip(to: ",")
                 continue
             }

@@ -12,23 +12,17 @@ package enum RangeRequest: Sendable, Equatable {
     /// Nil when there is no such field.
     package init?(_ values: [String]) {
         guard let value = values.first else { return nil }
-        guard values.count == 1, value.utf8.count > 6, String(value.prefix(6)).equalsIgnoringASCIICase("bytes=") else {
-            self = .other
-            return
-        }
-        let text = Substring(value.utf8.dropFirst(6))
-        let parts = text.utf8.split(separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !text.utf8.contains(UInt8(ascii: ",")) else {
-            self = .other
-            return
-        }
-        let first = ByteNumber.read(parts[0].trimmed)
-        let last = ByteNumber.read(parts[1].trimmed)
-        switch (parts[0].trimmed.isEmpty, parts[1].trimmed.isEmpty, first, last) {
+        self = .other
+        guard values.count == 1, value.utf8.count > 6, String(value.prefix(6)).equalsIgnoringASCIICase("bytes=") else { return }
+        let text = value.utf8.dropFirst(6)
+        let parts = text.split(separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmed)
+        guard parts.count == 2, !text.contains(UInt8(ascii: ",")) else { return }
+        let (first, last) = (ByteNumber.read(parts[0]), ByteNumber.read(parts[1]))
+        switch (parts[0].isEmpty, parts[1].isEmpty, first, last) {
         case (true, false, _, let count?): self = .last(count)
         case (false, true, let start?, _): self = .from(start, through: nil)
         case (false, false, let start?, let end?) where start <= end: self = .from(start, through: end)
-        default: self = .other
+        default: break
         }
     }
 
