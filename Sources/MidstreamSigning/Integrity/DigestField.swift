@@ -44,11 +44,6 @@ struct DigestField: Sendable {
         digests.removeAll { $0.algorithm == algorithm }
         digests.append(ExpectedDigest(algorithm, digest))
     }
-
-    /// The value of a field with one digest.
-    static func text(_ algorithm: DigestAlgorithm, _ digest: [UInt8]) -> String {
-        "\(algorithm)=:\(Data(digest).base64EncodedString()):"
-    }
 }
 
 extension HTTPHeaders.Name {

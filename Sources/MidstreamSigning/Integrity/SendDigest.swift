@@ -1,9 +1,10 @@
+internal import Foundation
 public import Interception
 public import MidstreamCore
 
 extension DigestAlgorithm {
     /// A digest as the fields of RFC 9530 have it, such as `sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:`.
-    public func field(_ digest: [UInt8]) -> String { DigestField.text(self, digest) }
+    public func field(_ digest: [UInt8]) -> String { "\(self)=:\(Data(digest).base64EncodedString()):" }
 }
 
 /// Adds `Content-Digest` to requests with a body (RFC 9530 §2), so that servers can check what arrives.
