@@ -5,8 +5,6 @@ internal import MidstreamCore
 
 extension ResponseCache {
     /// Fetches for all who miss the same at the same time.
-    ///
-    /// - Parameter start: When the request's lookup began; nil: it doesn't look again.
     nonisolated(nonsending) func fetchOnce(
         _ miss: CacheMiss, lookingSince start: Date?, _ next: Next
     ) async throws -> HTTPResponse {

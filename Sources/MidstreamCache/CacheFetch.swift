@@ -19,8 +19,6 @@ struct FetchedResponse: Sendable {
 
 extension ResponseCache {
     /// Sends a request, and does with the response what is decided by it.
-    ///
-    /// - Parameter shared: The fetch that others share; nil: nobody does.
     nonisolated(nonsending) func fetch(
         _ miss: CacheMiss, _ next: Next, for shared: SharedFetch? = nil
     ) async throws -> SharedFetch.Outcome {

@@ -3,8 +3,6 @@ internal import MidstreamCore
 extension CallEvent {
     /// How the cache handled a request, and why, such as `answered from memory, fresh for 42 s`; the attributes are those of RFC 9211
     /// as far as they are known.
-    ///
-    /// - Parameter store: The name of the store that answered.
     static func cacheOutcome(_ status: CacheStatus, _ text: String, from store: String? = nil) -> CallEvent {
         CallEvent(
             "cache.outcome", text,

@@ -62,9 +62,7 @@ final class EntryTable {
     /// Whether others who open the database open the same one: none of them has put it aside, or removed it.
     var isCurrent: Bool { file != nil && file == folder.currentDatabase }
 
-    /// Makes the tables where there are none, or those of another version.
-    ///
-    /// - Returns: Whether there were others.
+    /// Makes the tables where there are none, or those of another version, and says whether there were others.
     private static func make(in database: Database) throws -> Bool {
         func isMade() throws -> Bool { try database.run("PRAGMA user_version") == [[.integer(version)]] }
         if try isMade() { return false }

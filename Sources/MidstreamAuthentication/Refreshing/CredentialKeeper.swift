@@ -101,7 +101,6 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     /// - Parameters:
     ///   - login: The login that the call belongs to.
     ///   - failures: How many refreshes had failed when the call began.
-    ///   - need: What it is needed for.
     /// - Returns: The credential, or why there is none.
     /// - Throws: `CancellationError` when the caller's task is cancelled; the refresh then goes on.
     func successor(of generation: Int, login number: Int, failures: Int, need: Need) async throws -> Result<Held, any Error> {
@@ -163,9 +162,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         }
     }
 
-    /// Takes over what a refresh has brought, if its login is still the present one.
-    ///
-    /// - Returns: Whether there is something to be saved.
+    /// Takes over what a refresh has brought, if its login is still the present one, and says whether there is something to be saved.
     private func commit(
         _ outcome: Result<A.Credential, any Error>, of number: Int, insteadOf generation: Int, for need: Need
     ) -> Bool {

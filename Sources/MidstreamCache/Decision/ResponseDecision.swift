@@ -50,8 +50,6 @@ enum ResponseDecision: Sendable {
 
 extension CacheRules {
     /// Decides what is done with the response to a `GET`, and whether a stale response answers in the place of that to a `HEAD`.
-    ///
-    /// - Parameter isForeign: Whether the response may belong to another user than the key names.
     func decide(on response: HTTPResponse, to miss: CacheMiss, isForeign: Bool, at now: Date) -> ResponseDecision {
         switch (response.status.code, miss.decision) {
         case (304, .validate):

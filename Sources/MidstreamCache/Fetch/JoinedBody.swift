@@ -2,11 +2,7 @@ internal import Interception
 internal import MidstreamCore
 
 extension HTTPBody {
-    /// Stored bytes, and then those that are arriving, as many as were announced.
-    ///
-    /// - Parameters:
-    ///   - length: That of both.
-    ///   - count: How many bytes are to arrive.
+    /// Stored bytes, and then those that are arriving, as many as were announced; the length is that of both.
     static func joined(_ stored: HTTPBody, _ arriving: HTTPBody, length: Int64, arriving count: Int64) -> HTTPBody {
         // The stored ones until they have been read, or why they can't be.
         let state = Locked((stored: Result<ChunkReader?, any Error>.success(ChunkReader(stored)), left: count))

@@ -37,8 +37,6 @@ final class Recording: Sendable {
         var isWorthless: Bool { replacesWhole && expected.map { entry(holding: $0) == nil } ?? false }
 
         /// The entry with so many bytes more; nil when they are worth nothing.
-        ///
-        /// - Parameter isCut: Whether the body has ended before its end.
         func entry(holding written: Int64, isCut: Bool = false) -> CacheEntry? {
             // Beyond that, there needn't be any place.
             guard written <= expected ?? .max else { return nil }

@@ -4,9 +4,7 @@ internal import MidstreamCore
 extension CacheRules {
     /// Why a response mayn't be stored (RFC 9111 §3); nil: it may be.
     ///
-    /// - Parameters:
-    ///   - fields: Those of the response.
-    ///   - isForeign: Whether its request was sent with credentials that nobody knew of beforehand.
+    /// - Parameter isForeign: Whether its request was sent with credentials that nobody knew of beforehand.
     func obstacle(
         to response: HTTPResponse, _ fields: ResponseFields, for request: HTTPRequest, isForeign: Bool = false
     ) -> String? {
@@ -65,8 +63,6 @@ extension CacheRules {
 
     /// Whether a stored response may be changed by another, and others may have what becomes of it: what is stored comes under the same
     /// rules when it is changed as when it is new.
-    ///
-    /// - Parameter head: The stored head as the other has changed it.
     func mayKeep(_ head: StoredHead, changedBy response: HTTPResponse, to request: HTTPRequest) -> Bool {
         let hasCredentials = isShared && (isPersonal(request) || isPersonal(response.request))
         return obstacle(toKeeping: head.status, control(of: head), hasCredentials) == nil

@@ -120,9 +120,7 @@ package struct CacheControl: Sendable, Equatable {
 
 /// Names of fields in a list, as `Connection` and some directives have them.
 package enum FieldNameList {
-    /// What isn't a name is passed over.
-    ///
-    /// - Returns: Nil when there are more than `limit`.
+    /// What isn't a name is passed over; nil when there are more than the limit.
     package static func names(in text: String, upTo limit: Int = .max) -> [HTTPHeaders.Name]? {
         var names: [HTTPHeaders.Name] = []
         var scanner = FieldValueScanner(text)

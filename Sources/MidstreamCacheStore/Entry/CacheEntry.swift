@@ -136,9 +136,7 @@ public final class CacheEntry: Sendable, Identifiable {
         CacheEntry(id: id, key: key, head: head, parts: parts, length: length, body: body, source: source)
     }
 
-    /// The entry with its whole body.
-    ///
-    /// - Parameter store: The store, if it is in memory.
+    /// The entry with its whole body, and the store that it is from, if that is in memory.
     package func with(_ body: [UInt8], from store: AnyObject? = nil) -> CacheEntry {
         CacheEntry(
             id: id, key: key, head: head, parts: parts, length: length, body: body, source: store.map { ObjectIdentifier($0) })

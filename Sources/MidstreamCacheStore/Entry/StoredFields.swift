@@ -13,9 +13,7 @@ package enum StoredFields {
     ]
     private static let dropped = FieldNameTable(droppedNames)
 
-    /// The fields of a response that are stored with it.
-    ///
-    /// - Parameter unwanted: Those that it names itself.
+    /// The fields of a response that are stored with it: without those that it names itself, too.
     package static func kept(
         of response: HTTPResponse, _ said: ResponseFields, without unwanted: Set<HTTPHeaders.Name>
     ) -> HTTPHeaders {

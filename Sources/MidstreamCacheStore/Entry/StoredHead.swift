@@ -46,8 +46,6 @@ package final class StoredHead: Sendable {
     }
 
     /// The head of a response that has just come.
-    ///
-    /// - Parameter said: Its parsed fields; nil: they are parsed here.
     package convenience init(
         _ response: HTTPResponse, _ said: ResponseFields? = nil, to request: HTTPRequest, requestTime: Date, responseTime: Date,
         rules: CacheRules, fingerprint: Fingerprint

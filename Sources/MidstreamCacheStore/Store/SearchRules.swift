@@ -40,9 +40,7 @@ package final class SearchRules: Sendable {
         return (same, known.removal)
     }
 
-    /// Notes that a URL is about to be removed.
-    ///
-    /// - Returns: The URL that stands for all that are the same; nil when no rule is known.
+    /// Notes that a URL is about to be removed, and gives the one that stands for all that are the same; nil when no rule is known.
     package func remove(_ url: String, at now: Date) -> String? {
         let path = NoVarySearch.path(of: url)
         state.withLock { state in

@@ -43,9 +43,7 @@ final class NearKeys: Sendable {
         if isFull { forget(nil) }
     }
 
-    /// Tells near caches what is no longer so.
-    ///
-    /// - Parameter changed: Names in the store; nil: all.
+    /// Tells near caches what is no longer so, by its names in the store; nil: all.
     func forget(_ changed: [String]?) {
         let urls = known.withLock { known -> Set<String> in
             guard let changed, !changed.contains(names.everything) else { return known.removeAll() }

@@ -45,8 +45,6 @@ struct RESPReader {
     }
 
     /// The next value; nil when it isn't all there.
-    ///
-    /// - Throws: ``Malformed``.
     mutating func next() throws(Malformed) -> RESPValue? {
         while true {
             guard var value = try part() else { return nil }

@@ -59,9 +59,7 @@ final class RedisSession: Sendable {
 }
 
 extension RedisConnection {
-    /// Sends commands together.
-    ///
-    /// - Throws: Why one of them has no reply.
+    /// Sends commands together. Throws why one of them has no reply.
     fileprivate func replies(to commands: [RESPCommand]) async throws -> [RESPValue] {
         var values: [RESPValue] = []
         for reply in commands.map({ send($0) }) {

@@ -22,9 +22,7 @@ final class RedisStore: FleetStore {
         names = link.settings.names
     }
 
-    /// Runs a script, and reads its reply; one that is none of ours is a refusal of this command.
-    ///
-    /// - Returns: nil when the condition doesn't hold.
+    /// Runs a script, and reads its reply; one that is none of ours is a refusal of this command. nil when the condition doesn't hold.
     private func run<Value>(
         _ script: StoreScript, keys: [String], _ words: [Word], if condition: () -> Bool, _ read: (RESPValue) -> Value?
     ) async -> Answer<Value>? {

@@ -25,9 +25,7 @@ struct FailureWindow: Sendable {
         end = slotLength
     }
 
-    /// Counts an exchange.
-    ///
-    /// - Returns: The counts of the window.
+    /// Counts an exchange, and gives the counts of the window.
     mutating func count(failed: Bool, slow: Bool, at now: Int64) -> Counts {
         if now >= end { move(to: now) }
         slots[place].total += 1

@@ -41,10 +41,8 @@ struct AdaptiveLimit: Sendable {
         if now &- start >= Self.window, count >= Self.minimumSamples { closeWindow(at: now) }
     }
 
-    /// Counts a timeout, a broken connection, or a response by which the server reports overload.
-    ///
-    /// - Parameter start: When the request was begun.
-    /// - Returns: Whether the limit has changed.
+    /// Counts a timeout, a broken connection, or a response by which the server reports overload, and says whether the limit
+    /// has changed.
     mutating func failed(begunAt start: Int64, at now: Int64) -> Bool {
         guard start >= lowered else { return false }
         lowered = now

@@ -70,8 +70,6 @@ final class Permits: ScopeState {
     func quantile(_ share: Double, at now: Int64) -> Duration? { state.withLock { $0.latencies.quantile(share, at: now) } }
 
     /// A permit, if there is one. Those that come back go to the queue first.
-    ///
-    /// - Parameter isSheddable: Whether it leaves a tenth of the limit to others.
     func take(isSheddable: Bool) -> Permit? {
         state.withLock { state in
             guard state.hasPermit(isSheddable: isSheddable) else { return nil }
@@ -80,9 +78,7 @@ final class Permits: ScopeState {
         }
     }
 
-    /// A place in the queue, unless it is full.
-    ///
-    /// - Parameter isSheddable: Whether its place goes to others when the queue is full.
+    /// A place in the queue, unless it is full. That of a sheddable one goes to others then.
     func enqueue(isSheddable: Bool) -> Waiter? {
         guard places > 0 else { return nil }
         let waiter = Waiter(isSheddable: isSheddable)
@@ -118,10 +114,7 @@ final class Permits: ScopeState {
         for waiter in granted { waiter.suspension.resume() }
     }
 
-    /// Lowers the limit of a server that can't keep up.
-    ///
-    /// - Parameter start: When the request was begun.
-    /// - Returns: The limit before and after, if it has changed.
+    /// Lowers the limit of a server that can't keep up, and gives the limit before and after, if it has changed.
     func failed(begunAt start: Int64, at now: Int64) -> (before: Int, after: Int)? {
         state.withLock { state in
             let before = state.limit

@@ -19,9 +19,7 @@ final class HedgeAccount: ScopeState {
             State(usual: RunningQuantile(percentile, from: minimumSamples), budget: HedgeBudget(share: share, reserve: reserve)))
     }
 
-    /// Counts an exchange.
-    ///
-    /// - Returns: The delay after which a second one may begin.
+    /// Counts an exchange, and gives the delay after which a second one may begin.
     func begin(at now: Int64) -> Int64 {
         state.withLock { state in
             state.budget.countExchange()

@@ -58,9 +58,7 @@ struct RaceResults: Sendable {
         }
     }
 
-    /// Waits for a result until a time is over or the task is cancelled.
-    ///
-    /// - Returns: Whether the time is over and none came.
+    /// Waits for a result until a time is over or the task is cancelled, and says whether the time is over and none came.
     func isLate(after limit: Duration, on timer: ClockTimer) async -> Bool {
         guard let arrival = arrival(), case .timedOut = await arrival.wait(for: limit, on: timer) else { return false }
         return state.withLock { $0.isEmpty }

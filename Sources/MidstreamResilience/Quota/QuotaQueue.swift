@@ -83,7 +83,6 @@ final class QuotaQueue: Sendable {
 
     private let state: Locked<State>
 
-    /// - Parameter isOneOfSeveral: Whether other buckets decide about requests as well.
     init(_ bucket: TokenBucket, isOneOfSeveral: Bool = false) {
         state = Locked(State(bucket: bucket, isOneOfSeveral: isOneOfSeveral))
     }
@@ -105,9 +104,7 @@ final class QuotaQueue: Sendable {
     /// From now on other buckets decide as well.
     func becomeOneOfSeveral() { state.withLock { $0.isOneOfSeveral = true } }
 
-    /// Takes a token, or a place.
-    ///
-    /// - Parameter most: How long the request may wait, in nanoseconds.
+    /// Takes a token, or a place to wait for so many nanoseconds at most.
     func enter(at now: Int64, waitingAtMost most: Int64) -> Admission {
         state.withLock { state in
             var promised = state.promised ?? state.bucket

@@ -29,9 +29,6 @@ struct TokenBucket: Sendable {
     /// The number of requests that the server has left, and until when that holds.
     private var left: (count: Int, until: Int64)?
 
-    /// - Parameters:
-    ///   - rate: Tokens a second; nil: as many as the server lets.
-    ///   - ceiling: The rate that throttling starts from where neither a rate nor the server's policy applies.
     init(rate: Double?, burst: Double, isAdaptive: Bool, ceiling: Double? = nil) {
         givenRate = rate.map { min(max(1e-9, $0), 1e9) }
         self.ceiling = ceiling.map { min(max(1e-9, $0), 1e9) }
@@ -51,9 +48,7 @@ struct TokenBucket: Sendable {
         return tokens >= burst && slowed == nil && quietUntil <= now && left.map { $0.until <= now } ?? true
     }
 
-    /// Takes a token, which may be one that is still to come.
-    ///
-    /// - Parameter most: How long the request may wait for it, in nanoseconds.
+    /// Takes a token, which may be one that is still to come, within so many nanoseconds.
     mutating func reserve(at now: Int64, waitingAtMost most: Int64) -> Decision {
         fill(at: now)
         if let left, left.until <= now { self.left = nil }
@@ -83,11 +78,7 @@ struct TokenBucket: Sendable {
         if rate != nil { tokens = min(burst, tokens + 1) }
     }
 
-    /// Applies the limits of a response.
-    ///
-    /// - Parameters:
-    ///   - retryAfter: For how many nanoseconds the server wants to be left alone.
-    ///   - isThrottled: Whether it has had too many requests.
+    /// Applies the limits of a response, and for how many nanoseconds the server wants to be left alone.
     mutating func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
         if givenRate == nil, ceiling == nil, let new = said.policy, new != policy {
             fill(at: now)
