@@ -86,15 +86,8 @@ final class SharedFetch: TimerListener {
         }
 
         mutating func takeFollowers() -> [Wait] {
-            guard !followers.isEmpty else { return [] }
             defer { followers = [] }
             return followers.map(\.wait)
-        }
-
-        mutating func takeTimer() -> ClockTimer.Entry? {
-            guard let entry = timer?.entry else { return nil }
-            timer = nil
-            return entry
         }
     }
 
@@ -194,7 +187,7 @@ final class SharedFetch: TimerListener {
             if let place = state.attempts.firstIndex(where: { $0.ticket == ticket }) { state.attempts[place].wait = nil }
             guard state.followers.isEmpty, state.attempts.allSatisfy({ $0.wait == nil }) else { return ([], nil, false) }
             defer { state.isOver = true }
-            return (state.attempts.compactMap(\.task), state.takeTimer(), !state.isOver)
+            return (state.attempts.compactMap(\.task), state.timer.take()?.entry, !state.isOver)
         }
         timer?.cancel()
         if isAbandoned { table.close(self) }
@@ -206,8 +199,7 @@ final class SharedFetch: TimerListener {
     func timerFired() {
         while true {
             let chosen = state.withLock { state -> Wait? in
-                guard let (timer, patience, _) = state.timer else { return nil }
-                state.timer = nil
+                guard let (timer, patience, _) = state.timer.take() else { return nil }
                 guard !state.followers.isEmpty else { return nil }
                 let chosen = state.followers.removeFirst().wait
                 if !state.followers.isEmpty { state.timer = (timer, patience, timer.schedule(self, after: patience)) }
@@ -229,7 +221,7 @@ final class SharedFetch: TimerListener {
                 if !others.isEmpty { followers += others.compactMap(\.wait) }
             }
             state.isOver = true
-            return (leader, followers, others, state.takeTimer(), answersAll)
+            return (leader, followers, others, state.timer.take()?.entry, answersAll)
         }
         timer?.cancel()
         table.answered(self, outcome.shared)
@@ -248,7 +240,7 @@ final class SharedFetch: TimerListener {
             let leader = state.takeAttempt(ticket)
             guard state.attempts.isEmpty, !state.isOver else { return (leader, [Wait](), false, nil as ClockTimer.Entry?) }
             state.isOver = true
-            return (leader, state.takeFollowers(), true, state.takeTimer())
+            return (leader, state.takeFollowers(), true, state.timer.take()?.entry)
         }
         timer?.cancel()
         if isOver { table.close(self) }
