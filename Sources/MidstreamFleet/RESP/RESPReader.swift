@@ -54,15 +54,12 @@ struct RESPReader {
                 frames[frames.count - 1].left -= 1
                 guard frames[frames.count - 1].left == 0 else { break }
                 value = .array(frames.removeLast().values)
-                if frames.isEmpty { return end(value) }
             }
-            if frames.isEmpty { return end(value) }
+            if frames.isEmpty {
+                (elements, bytes) = (0, 0)
+                return value
+            }
         }
-    }
-
-    private mutating func end(_ value: RESPValue) -> RESPValue {
-        (elements, bytes) = (0, 0)
-        return value
     }
 
     /// The next value that is no array with elements; those are begun.
