@@ -19,12 +19,9 @@ package struct NoVarySearch: Sendable, Hashable {
         switch (dictionary["params"], dictionary["except"]) {
         case (nil, nil): break
         case (.boolean(let value)?, nil): ignoresOthers = value
-        case (.list(let list)?, nil):
+        case (.list(let list)?, nil), (nil, .list(let list)?):
             guard let names = Self.strings(list) else { return nil }
-            self.names = names
-        case (nil, .list(let list)?):
-            guard let names = Self.strings(list) else { return nil }
-            (self.names, ignoresOthers) = (names, true)
+            (self.names, ignoresOthers) = (names, dictionary["except"] != nil)
         default: return nil
         }
         if !ignoresOrder, !ignoresOthers, names.isEmpty { return nil }
