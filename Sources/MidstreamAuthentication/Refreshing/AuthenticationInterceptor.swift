@@ -125,7 +125,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         let held = try await successor(of: present.generation, in: visit)
         noteDegradation(in: visit)
         if held.generation > present.generation {
-            visit.record(.credential(present.held == nil ? .obtained : .refreshed))
+            visit.request.record(.credential(present.held == nil ? .obtained : .refreshed))
         }
         return try await send(with: held, in: visit)
     }
@@ -136,8 +136,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         let next: Next<HTTPRequest, HTTPResponse>
         let login: Int
         let failures: Int
-
-        func record(_ event: @autoclosure () -> CallEvent) { request.record(event()) }
     }
 
     /// Sends with a credential that may turn out to be outdated.
@@ -149,7 +147,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         if isRejected, let newer = keeper.present.held, newer.generation > held.generation, newer.login == visit.login {
             guard visit.request.canBeSentAgain(after: response) else { return response }
             visit.request.giveUp(response)
-            visit.record(.credential(.wasNewer, rejection: response.status))
+            visit.request.record(.credential(.wasNewer, rejection: response.status))
             held = newer
             (response, isRejected) = try await sent(with: held, in: visit)
             keeper.note(isRejected ? .inVain : .helped, of: held)
@@ -165,10 +163,10 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         let fresh = try await successor(of: held.generation, in: visit, rejecting: response)
         noteDegradation(in: visit)
         guard canSendAgain else {
-            visit.record(.credential(.refreshedInVain, rejection: response.status))
+            visit.request.record(.credential(.refreshedInVain, rejection: response.status))
             return response
         }
-        visit.record(.credential(.refreshed, rejection: response.status))
+        visit.request.record(.credential(.refreshed, rejection: response.status))
         (response, isRejected) = try await sent(with: fresh, in: visit)
         keeper.note(isRejected ? .inVain : .helped, of: fresh)
         return response
@@ -195,7 +193,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
 
     private func noteDegradation(in visit: Visit) {
         guard let reason = (authenticator as? any Degradable)?.degradation else { return }
-        visit.record(.degraded("the credential", because: reason))
+        visit.request.record(.degraded("the credential", because: reason))
     }
 
     /// A newer credential, for which the call waits as long as its attempt may last.
