@@ -49,12 +49,12 @@ extension ResponseCache {
     ) -> (target: Recording.Target, shared: StoredHead?)? {
         let miss = fetched.miss
         var status = CacheStatus(forward: miss.reason.forward)
+        defer { fetched.response.cacheStatus = status }
         if let obstacle = rules.obstacle(
             to: fetched.response, fields, for: miss.request, isForeign: fetched.isForeign)
         {
             status.detail = obstacle
             note(miss, status, "isn't stored: \(obstacle)")
-            fetched.response.cacheStatus = status
             return nil
         }
         let head = StoredHead(
@@ -69,7 +69,6 @@ extension ResponseCache {
         guard let target = brought, !target.isWorthless else {
             let obstacle = brought == nil ? "its Content-Range contradicts its length" : "a whole response is stored"
             note(miss, status, "isn't stored: \(obstacle)")
-            fetched.response.cacheStatus = status
             return nil
         }
         let (seconds, isFresh) = rules.left(of: head, at: fetched.responseTime)
@@ -77,7 +76,6 @@ extension ResponseCache {
         status.ttl = left
         status.isStored = true
         note(miss, status, isFresh ? "stored, fresh for \(left) s" : "stored, to be validated before it is used")
-        fetched.response.cacheStatus = status
         let isShared = isFresh && fetched.response.status != .partialContent && miss.demand.range == nil
         return (target, isShared ? head : nil)
     }
