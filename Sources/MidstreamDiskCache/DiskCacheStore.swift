@@ -169,7 +169,7 @@ public final class DiskCacheStore: CacheStore {
         state.withLockIfFree { state -> Value? in
             // There another one is opened, too.
             guard let table = state.table, table.isCurrent else { return nil }
-            return try? table.withoutWaiting { try question(table) }
+            return try? table.database.withoutWaiting { try question(table) }
         } ?? nil
     }
 

@@ -25,7 +25,7 @@ final class EntryTable {
     let salt: [UInt8]
     /// Its file, as far as that is known for certain.
     let file: FileIdentity?
-    private let database: Database
+    let database: Database
     private let fingerprint: Fingerprint
     /// What stands for the owner of what is anybody's.
     private lazy var anybody = hash("owner", "")
@@ -115,9 +115,6 @@ final class EntryTable {
         if entries.count > 1 { entries.sort { $0.head.requestTime > $1.head.requestTime } }
         return entries
     }
-
-    /// Does something without waiting for other connections: what they hold makes it fail at once.
-    func withoutWaiting<Result>(_ work: () throws -> Result) throws -> Result { try database.withoutWaiting(work) }
 
     /// The row of an entry; nil when there is none.
     func row(of entry: CacheEntry) throws -> Row? {
