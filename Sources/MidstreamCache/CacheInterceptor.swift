@@ -1,4 +1,3 @@
-internal import Foundation
 public import Interception
 public import MidstreamCacheStore
 public import MidstreamCore

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MidstreamCore
 
 /// The answer to a challenge of the Digest scheme (RFC 7616 §3.4) for one request.
