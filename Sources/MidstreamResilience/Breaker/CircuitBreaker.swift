@@ -180,7 +180,15 @@ public final class CircuitBreaker: HTTPInterceptor {
             next.position.record({ .breakerProbe(key: circuit.key) }, about: request)
             return pass
         case .refused(let state, let counts, let last):
-            throw refusal(circuit.key, state, counts, last, request, next)
+            next.position.record({ .breakerRefused(key: circuit.key, state: state) }, about: request)
+            let start = "The breaker of \(circuit.key) is \(state)"
+            let text =
+                switch state {
+                case .isolated: "\(start); close(_:) lets requests through again."
+                case .halfOpen: "\(start), and another request is finding out whether it is well again."
+                case .open, .closed: "\(start): \(counts.text), last: \(last)."
+                }
+            throw HTTPError(.circuitOpen, text, request: request, phase: .notSent)
         }
     }
 
@@ -207,20 +215,6 @@ public final class CircuitBreaker: HTTPInterceptor {
         let change = circuit.ended(
             pass, outcome, after: latency, retryAfter: retryAfter, at: now, random: { owner?.random() ?? 0.5 })
         if let change { report(change, request, next) }
-    }
-
-    private func refusal(
-        _ key: String, _ state: State, _ counts: FailureWindow.Counts, _ last: String, _ request: HTTPRequest,
-        _ next: Next<HTTPRequest, HTTPResponse>
-    ) -> HTTPError {
-        next.position.record({ .breakerRefused(key: key, state: state) }, about: request)
-        let text =
-            switch state {
-            case .isolated: "The breaker of \(key) is isolated; close(_:) lets requests through again."
-            case .halfOpen: "The breaker of \(key) is half open, and another request is finding out whether it is well again."
-            case .open, .closed: "The breaker of \(key) is \(state): \(counts.text), last: \(last)."
-            }
-        return HTTPError(.circuitOpen, text, request: request, phase: .notSent)
     }
 
     private func report(
