@@ -110,7 +110,7 @@ public final class DeadlineHeader: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         let left = next.timeLeft
-        add(left, to: &request)
+        if let left, !request.headers.contains(format.field) { request.headers[format.field] = format.value(left) }
         guard let table else { return try await next(request) }
         let start = table.time.now(next)
         let times = table.state(for: request, at: start)
@@ -130,11 +130,6 @@ public final class DeadlineHeader: HTTPInterceptor {
     /// The field that it would add.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         .unknown("would add \(format.field.rawValue) with the time that is left")
-    }
-
-    private func add(_ left: Duration?, to request: inout HTTPRequest) {
-        guard let left else { return }
-        if !request.headers.contains(format.field) { request.headers[format.field] = format.value(left) }
     }
 }
 
