@@ -78,12 +78,6 @@ public final class CacheRemovals: Sendable {
         return Permit(number, self)
     }
 
-    /// Begins to watch a key, as an exchange does: whether nothing was removed since that concerns it.
-    package func watch(_ key: CacheKey) -> @Sendable () -> Bool {
-        let permit = permit()
-        return { permit.holds(for: key) }
-    }
-
     private func note(_ removal: (inout State, UInt64) -> Void) {
         state.withLock { state in
             // Exchanges that begin later have nothing to do with it.
