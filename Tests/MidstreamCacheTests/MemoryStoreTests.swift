@@ -36,7 +36,9 @@ struct MemoryStoreTests {
             list.change { if removes { $0.removeLast() } else { $0.insert(step, at: 0) } }
             if removes { array.removeLast() } else { array.insert(step, at: 0) }
             #expect(Array(list) == array && list.count == array.count && list.isEmpty == array.isEmpty)
-            #expect(list.first == array.first && list.last == array.last && list == ShortList(array))
+            var other = ShortList<Int>()
+            other.change { $0 = array }
+            #expect(list.first == array.first && list.last == array.last && list == other)
             if array.count == 1 { #expect(list == ShortList(array[0])) }
         }
     }

@@ -15,11 +15,6 @@ package struct ShortList<Element>: RandomAccessCollection {
     package init(_ element: Element) { only = element }
 
     @inlinable
-    package init(_ elements: [Element]) {
-        if elements.count == 1 { only = elements[0] } else { several = elements }
-    }
-
-    @inlinable
     package var startIndex: Int { 0 }
     @inlinable
     package var endIndex: Int { only == nil ? several.count : 1 }
