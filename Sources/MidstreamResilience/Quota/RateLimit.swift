@@ -150,7 +150,7 @@ public final class RateLimit: HTTPInterceptor {
             switch queue.enter(at: now, waitingAtMost: max(0, most - (now &- start))) {
             case .granted: break
             case .waits(let place, let wait):
-                noteWait(wait, shelf, request, next)
+                next.position.record({ .quotaWait(key: shelf.key, wait: .nanoseconds(wait), isSent: true) }, about: request)
                 let tooLong = try await queue.wait(place, on: next.timer) { table.time.now(next) }
                 if let tooLong { throw refusal(tooLong, shelf, request, next) }
             case .refused(let wait): throw refusal(wait, shelf, request, next)
@@ -182,15 +182,9 @@ public final class RateLimit: HTTPInterceptor {
             let wait = given.wholeNanoseconds
             guard wait > 0 else { return }
             if wait > most - (table.time.now(next) &- start) { throw refusal(wait, shelf, request, next) }
-            noteWait(wait, shelf, request, next)
+            next.position.record({ .quotaWait(key: key, wait: given, isSent: true) }, about: request)
             try await next.timer.sleep(for: given)
         }
-    }
-
-    private func noteWait(
-        _ wait: Int64, _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
-    ) {
-        next.position.record({ .quotaWait(key: shelf.key, wait: .nanoseconds(wait), isSent: true) }, about: request)
     }
 
     private func refusal(
