@@ -9,10 +9,6 @@ import Testing
 /// What `midst` puts into its pipeline keeps to the laws that others are checked by.
 @Suite("The tool's interceptors keep to the laws", .leavesNothing, .timeLimit(.minutes(10)))
 struct ToolLawTests {
-    @Test func headers() async throws {
-        try await assertInterceptorLaws { AcceptAnything() }
-    }
-
     @Test func times() async throws {
         try await assertInterceptorLaws { AttemptStart(time: Locked(.now)) }
         try await assertInterceptorLaws { WireTimes(isOn: true) }

@@ -76,7 +76,7 @@ struct Invocation {
 
     func client(_ observers: [any CallObserver], _ transport: any HTTPTransport, bodyLimit: Int = 1 << 30) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
-        configuration.headers = [.userAgent: "midst/\(Arguments.versionNumber)"]
+        configuration.headers = [.userAgent: "midst/\(Arguments.versionNumber)", .accept: "*/*"]
         configuration.validators = [RetryWhileLeft(retries: retries)]
         configuration.maxRetries = retries
         // Whoever says how often gets as many; the standard set has its retries within a budget.
@@ -95,7 +95,6 @@ struct Invocation {
             if arguments.isStandard { Resilience.standard }
             if arguments.isHedged { Hedging() }
             if arguments.isCompressed { CompressRequests(.gzip) }
-            AcceptAnything()
             AttemptStart(time: attempted)
             WireTimes(isOn: arguments.showsTrace)
             WireLog(isOn: arguments.isVerbose)

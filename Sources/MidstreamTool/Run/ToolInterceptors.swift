@@ -1,13 +1,6 @@
 import Foundation
 import Midstream
 
-/// Says what is wanted, unless the user has.
-struct AcceptAnything: RequestInterceptor {
-    func intercept(request: inout HTTPRequest) async throws {
-        if !request.headers.contains(.accept) { request.headers[.accept] = "*/*" }
-    }
-}
-
 /// Notes when an attempt begins.
 struct AttemptStart: RequestInterceptor {
     let time: Locked<ContinuousClock.Instant>
