@@ -11,11 +11,10 @@ import Testing
 struct ToolLawTests {
     @Test func times() async throws {
         try await assertInterceptorLaws { AttemptStart(time: Locked(.now)) }
-        try await assertInterceptorLaws { WireTimes(isOn: true) }
+        try await assertInterceptorLaws { WireTimes() }
     }
 
     @Test func wireLog() async throws {
-        try await assertInterceptorLaws { WireLog(isOn: true, print: { _ in }) }
-        try await assertInterceptorLaws { WireLog(isOn: false) }
+        try await assertInterceptorLaws { WireLog(print: { _ in }) }
     }
 }

@@ -18,7 +18,7 @@ struct WireLogTests {
             .respond(.ok, headers: ["X-Shown": "shown"], body: .text(secret)),
         ])
         let client = testClient(transport: stub) { [lines] in
-            WireLog(isOn: true, print: { line in lines.withLock { $0.append(line) } })
+            WireLog(print: { line in lines.withLock { $0.append(line) } })
         }
         let request = HTTPRequest(
             .post, "https://u:\(secret)@h/?token=\(secret)", headers: ["Cookie": "a=\(secret)", "X-API-Key": secret],

@@ -96,8 +96,8 @@ struct Invocation {
             if arguments.isHedged { Hedging() }
             if arguments.isCompressed { CompressRequests(.gzip) }
             AttemptStart(time: attempted)
-            WireTimes(isOn: arguments.showsTrace)
-            WireLog(isOn: arguments.isVerbose)
+            if arguments.showsTrace { WireTimes() }
+            if arguments.isVerbose { WireLog() }
         }
     }
 

@@ -11,17 +11,14 @@ struct AttemptStart: RequestInterceptor {
 /// Leaves the transport's measurements in the trace.
 struct WireTimes: HTTPInterceptor {
     let stage = InterceptorStage.exchange
-    let isOn: Bool
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let response = try await next(request)
-        if isOn, let metrics = response.metrics { request.note(Self.text(metrics, response.version)) }
+        if let metrics = response.metrics { request.note(Self.text(metrics, response.version)) }
         return response
     }
 
-    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        .known(isOn ? "notes the connection's times" : nil)
-    }
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("notes the connection's times") }
 
     private static func text(_ metrics: TransportMetrics, _ version: HTTPVersion) -> String {
         var parts = ["\(version)"]
@@ -49,18 +46,16 @@ extension Duration {
 /// Prints what goes on the wire and what comes back, secrets withheld.
 struct WireLog: HTTPInterceptor {
     let stage = InterceptorStage.exchange
-    let isOn: Bool
     var print: @Sendable (String) -> Void = { Terminal.printError($0) }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        guard isOn else { return try await next(request) }
         show(request.debugDescription, mark: ">")
         let response = try await next(request)
         show(response.debugDescription, mark: "<")
         return response
     }
 
-    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known(isOn ? "prints the exchange" : nil) }
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("prints the exchange") }
 
     private func show(_ text: String, mark: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) { print("\(mark) \(line)") }
