@@ -20,25 +20,17 @@ extension HTTPResponse {
 }
 
 /// The parts of a response, of which all iterators share the place.
-struct ResponseParts: ElementSource {
+struct ResponseParts: ElementSource, ElementIterator {
     private let parts: PartSource
 
     init(_ response: HTTPResponse) { parts = PartSource(response) }
 
-    func makeIterator() -> Iterator { Iterator(parts: self) }
+    func makeIterator() -> ResponseParts { self }
 
     /// The next part; nil at the end, and after an error. What is left of the one before is passed over.
-    func next() async throws -> (headers: HTTPHeaders, body: HTTPBody)? {
+    nonisolated(nonsending) func next() async throws -> (headers: HTTPHeaders, body: HTTPBody)? {
         guard let (number, headers) = try await parts.nextHead() else { return nil }
         return (headers, .incoming(next: { [parts] in try await parts.nextContent(ofPart: number) }, close: {}))
-    }
-
-    struct Iterator: ElementIterator {
-        let parts: ResponseParts
-
-        nonisolated(nonsending) mutating func next() async throws -> (headers: HTTPHeaders, body: HTTPBody)? {
-            try await parts.next()
-        }
     }
 }
 
