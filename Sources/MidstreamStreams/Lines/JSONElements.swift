@@ -78,6 +78,8 @@ private struct JSONElements<Element: Decodable>: ElementSource {
 
         private var reader: Reader
         private let elements: JSONElements
+        /// Whether a text that can't be decoded was its end.
+        private var hasFailed = false
 
         init(_ elements: JSONElements) {
             self.elements = elements
@@ -111,12 +113,13 @@ private struct JSONElements<Element: Decodable>: ElementSource {
                 failure = JSONDecoding(of: nil, named: text.subject).failure(of: Element.self, error)
             }
             if elements.skipsBad { return nil }
-            fail()
+            hasFailed = true
+            elements.body.close()
             throw failure
         }
 
         private mutating func textAtHand() throws -> JSONText? {
-            guard case .lines(var lines) = reader else { return nil }
+            guard !hasFailed, case .lines(var lines) = reader else { return nil }
             defer { reader = .lines(lines) }
             while let line = try lines.lineAtHand(Data.content(of:)) {
                 if let text = Self.text(of: line, in: lines) { return text }
@@ -129,6 +132,7 @@ private struct JSONElements<Element: Decodable>: ElementSource {
         }
 
         nonisolated(nonsending) private mutating func read() async throws -> JSONText? {
+            if hasFailed { return nil }
             switch reader {
             case .lines(var lines):
                 defer { reader = .lines(lines) }
@@ -141,17 +145,6 @@ private struct JSONElements<Element: Decodable>: ElementSource {
                 return try await records.next().map {
                     JSONText(data: Data($0.bytes), name: "Text", number: $0.number, offset: $0.offset, isWhole: $0.isWhole)
                 }
-            }
-        }
-
-        private mutating func fail() {
-            switch reader {
-            case .lines(var lines):
-                lines.fail()
-                reader = .lines(lines)
-            case .records(var records):
-                records.fail()
-                reader = .records(records)
             }
         }
     }

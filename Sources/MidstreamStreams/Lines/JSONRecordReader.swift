@@ -33,7 +33,7 @@ struct JSONRecordReader {
     private var part = Part.preface
     private var record = Record()
     private var shape = JSONShape()
-    private(set) var isOver = false
+    private var isOver = false
 
     init(_ body: HTTPBody, limit: Int) {
         self.body = body
@@ -61,7 +61,7 @@ struct JSONRecordReader {
     }
 
     /// Gives up the rest of the body.
-    mutating func fail() {
+    private mutating func fail() {
         isOver = true
         body.close()
     }
