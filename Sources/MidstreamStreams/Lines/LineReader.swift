@@ -21,7 +21,7 @@ struct LineReader {
     /// The beginning of a line, from the chunks before this one.
     private var beginning: [UInt8] = []
     private var nextOffset: Int64 = 0
-    private(set) var isOver = false
+    private var isOver = false
 
     init(_ body: HTTPBody, limit: Int) {
         self.body = body
@@ -37,7 +37,11 @@ struct LineReader {
             if let line = try lineAtHand(read) { return line }
             guard !isOver else { return nil }
             do {
-                take(try await chunks.next(isolation: #isolation))
+                if let next = try await chunks.next(isolation: #isolation) {
+                    (chunk, position) = (next, 0)
+                } else {
+                    isOver = true
+                }
             } catch {
                 fail()
                 throw error
@@ -57,16 +61,10 @@ struct LineReader {
     }
 
     /// Gives up the rest of the body.
-    mutating func fail() {
+    private mutating func fail() {
         isOver = true
         (chunk, beginning) = ([], [])
         body.close()
-    }
-
-    private mutating func take(_ next: [UInt8]?) {
-        guard let next else { return isOver = true }
-        chunk = next
-        position = 0
     }
 
     /// The next line if its end is in the chunk; otherwise the rest of the chunk is kept as its beginning.
