@@ -35,11 +35,8 @@ struct EventParser {
 
     /// Begins another stream, which goes on behind the last event of this one. An unfinished event is dropped.
     mutating func startOver() {
-        self = EventParser(lastEventID: lastEventID, retry: retry, limits: limits)
-    }
-
-    private init(lastEventID: String, retry: Int64?, limits: EventLimits) {
-        self.init(lastEventID: lastEventID, limits: limits)
+        let retry = retry
+        self = EventParser(lastEventID: lastEventID, limits: limits)
         self.retry = retry
     }
 
