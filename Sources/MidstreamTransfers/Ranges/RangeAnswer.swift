@@ -27,12 +27,8 @@ enum RangeAnswer: Equatable {
         let headers = response.headers
         let range = headers[.contentRange].map { ContentRange($0) }
         switch (response.status.code, range) {
-        case (206, _) where question.start != nil, (200, .some) where question.start != nil:
-            self =
-                response.isDecodedUnseen
-                ? .startAgain("the system has decoded the answer") : Self.part(range ?? nil, headers, question)
-        case (206, _): self = Self.unasked(range ?? nil, isPartial: true)
-        case (200, .some): self = Self.unasked(range ?? nil, isPartial: false)
+        case (206, _), (200, .some):
+            self = question.start == nil ? Self.unasked(range ?? nil) : Self.part(range ?? nil, response, question)
         case (416, .unsatisfied(let total)?)
         where total == question.start && (question.total ?? total) == total
             && (!headers.contains(.etag) || question.validator?.holds(for: headers) == true):
@@ -43,11 +39,12 @@ enum RangeAnswer: Equatable {
     }
 
     /// The answer to a request for a range that has one.
-    private static func part(_ range: ContentRange?, _ headers: HTTPHeaders, _ question: Question) -> RangeAnswer {
+    private static func part(_ range: ContentRange?, _ response: HTTPResponse, _ question: Question) -> RangeAnswer {
+        guard !response.isDecodedUnseen else { return .startAgain("the system has decoded the answer") }
         guard case .bytes(let range, let total)? = range else {
             return .startAgain("the answer's Content-Range can't be read")
         }
-        let start = question.start ?? 0
+        let (start, headers) = (question.start ?? 0, response.headers)
         if let known = question.total, let total, known != total {
             return .startAgain("the answer is of \(total) bytes, not of \(known)")
         }
@@ -66,7 +63,7 @@ enum RangeAnswer: Equatable {
     }
 
     /// The answer to a request for the whole that has a range.
-    private static func unasked(_ range: ContentRange?, isPartial: Bool) -> RangeAnswer {
+    private static func unasked(_ range: ContentRange?) -> RangeAnswer {
         if case .bytes(let range, let total?)? = range, range == 0..<total { return .whole }
         return .contradiction("The whole was asked for, and a part came.")
     }
