@@ -115,7 +115,7 @@ final class PartFile: Sendable {
         defer { System.close(opened) }
         var bytes = [UInt8](repeating: 0, count: Self.largestRecord)
         let count = System.read(opened, &bytes, bytes.count)
-        return count > 0 ? PartRecord(Data(bytes[..<count])) : nil
+        return count > 0 ? try? JSONDecoder().decode(PartRecord.self, from: Data(bytes[..<count])) : nil
     }
 
     /// Writes the record in place of the old one; for nil there is none any more. May be called concurrently.

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// What is known of a file that isn't complete, kept beside it for the next process.
 struct PartRecord: Codable, Equatable, Sendable {
     /// Of what it is, without the secrets that URLs carry.
@@ -18,13 +16,5 @@ struct PartRecord: Codable, Equatable, Sendable {
             return nil
         }
         return ByteRanges(done.map { $0[0]..<$0[1] })
-    }
-}
-
-extension PartRecord {
-    /// Reads what was written; nil when it isn't that.
-    init?(_ data: Data) {
-        guard let record = try? JSONDecoder().decode(Self.self, from: data) else { return nil }
-        self = record
     }
 }

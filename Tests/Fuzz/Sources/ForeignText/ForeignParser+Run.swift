@@ -65,7 +65,7 @@ extension ForeignParser {
             _ = NoVarySearch(["No-Vary-Search": "key-order, params=(\"a\")"])?.canonical("http://h/?\(text)")
         case .oauthAnswer: readToken(bytes)
         case .partRecord:
-            let record = PartRecord(Data(bytes.prefix(PartFile.largestRecord)))
+            let record = try? JSONDecoder().decode(PartRecord.self, from: Data(bytes.prefix(PartFile.largestRecord)))
             _ = record?.ranges(in: .max)?.gaps(upTo: .max)
         case .publicKey: _ = PublicKeyInfo.bytes(ofCertificate: bytes)
         case .rangeAnswer: readRange(text)
