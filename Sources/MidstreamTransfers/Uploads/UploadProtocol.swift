@@ -17,9 +17,6 @@ public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
     /// Whether the first request brings bytes already.
     var createsWithContent: Bool { kind == .resumable }
 
-    /// The media type of bytes that are added.
-    var partType: String { kind == .tus ? "application/offset+octet-stream" : "application/partial-upload" }
-
     /// Adds the fields of the first request.
     func prepareCreation(_ headers: inout HTTPHeaders, length: Int64, isAll: Bool) {
         prepare(&headers)
@@ -31,7 +28,7 @@ public struct UploadProtocol: Sendable, Hashable, CustomStringConvertible {
     func prepareAppending(_ headers: inout HTTPHeaders, offset: Int64, isLast: Bool) {
         prepare(&headers)
         headers["Upload-Offset"] = "\(offset)"
-        headers[.contentType] = partType
+        headers[.contentType] = kind == .tus ? "application/offset+octet-stream" : "application/partial-upload"
         if kind == .resumable { headers["Upload-Complete"] = isLast ? "?1" : "?0" }
     }
 
