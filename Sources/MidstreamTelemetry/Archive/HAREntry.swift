@@ -214,6 +214,25 @@ extension HAREntry.Timings {
     }
 }
 
+extension [HAREntry] {
+    /// The entries of each call in the order in which they began. An entry of another program is a call of its own.
+    var byCall: [[HAREntry]] {
+        var calls: [[HAREntry]] = []
+        var places: [String: Int] = [:]
+        for entry in self {
+            let id = entry._midstream?.call
+            if let place = id.flatMap({ places[$0] }) {
+                calls[place].append(entry)
+            } else {
+                if let id { places[id] = calls.count }
+                calls.append([entry])
+            }
+        }
+        // A recorder writes them as they end: that of two which has lost behind the other.
+        return calls.map { $0.sorted { $0._midstream?.number ?? 0 < $1._midstream?.number ?? 0 } }
+    }
+}
+
 extension HAREntry {
     /// When it began; nil when that can't be read.
     var start: Date? {

@@ -14,19 +14,12 @@ extension HARArchive {
 
     /// The calls in the order in which they began. An exchange that wasn't recorded by this library counts as one.
     package var calls: [Call] {
-        var places: [String: Int] = [:]
-        var calls: [Call] = []
-        for entry in entries {
-            let own = entry._midstream
-            if let id = own?.call, let place = places[id] {
-                let retries = calls[place].retries + (own?.cause == "retry" ? 1 : 0)
-                calls[place] = Call(request: calls[place].request, retries: retries, isCut: calls[place].isCut)
-            } else {
-                if let id = own?.call { places[id] = calls.count }
-                calls.append(Call(request: entry.request.request, retries: 0, isCut: entry.lacksRequestBody))
-            }
+        entries.byCall.map { entries in
+            Call(
+                request: entries[0].request.request,
+                retries: entries.dropFirst().count(where: { $0._midstream?.cause == "retry" }),
+                isCut: entries[0].lacksRequestBody)
         }
-        return calls
     }
 }
 

@@ -15,25 +15,12 @@ extension HARArchive {
     package var pace: Pace? {
         let exchanges = entries.filter { $0._fromCache == nil }
         let times = exchanges.compactMap(\.serviceTime).sorted()
-        let starts = Self.starts(of: exchanges).sorted()
+        // Of each call that of its first exchange.
+        let starts = exchanges.byCall.compactMap { $0.compactMap(\.start).min() }.sorted()
         guard times.count >= 10, let first = starts.first else { return nil }
         return Pace(
             arrivals: starts.map { .milliseconds(1) * ($0.timeIntervalSince(first) * 1_000).rounded() }, times: times,
             concurrency: Self.concurrency(of: exchanges))
-    }
-
-    /// When the first exchange of each call began, in no order.
-    private static func starts(of exchanges: [HAREntry]) -> [Date] {
-        var (known, others) = ([String: Date](), [Date]())
-        for exchange in exchanges {
-            guard let start = exchange.start else { continue }
-            if let call = exchange._midstream?.call {
-                known[call] = min(start, known[call] ?? start)
-            } else {
-                others.append(start)
-            }
-        }
-        return known.values + others
     }
 
     private static func concurrency(of exchanges: [HAREntry]) -> Int {

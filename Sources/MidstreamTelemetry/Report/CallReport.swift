@@ -37,7 +37,7 @@ public struct CallReport: Sendable {
     public init(_ archive: HARArchive, title: String = "Calls") {
         let dates = archive.entries.compactMap(\.start)
         let made = dates.min() ?? Date(timeIntervalSince1970: 0)
-        self.init(ReportedCall.calls(of: archive.entries, since: made), title: title, made: made)
+        self.init(archive.entries.byCall.map { ReportedCall($0, since: made) }, title: title, made: made)
     }
 
     /// - Parameter made: From when the calls' times count.

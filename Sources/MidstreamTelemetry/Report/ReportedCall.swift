@@ -50,35 +50,13 @@ struct ReportedCall {
         for child in span.children { add(child, depth: depth + 1) }
     }
 
-    /// Those that entries tell of. An entry of another program is a call of its own.
-    static func calls(of entries: [HAREntry], since first: Date) -> [ReportedCall] {
-        var places: [String: Int] = [:]
-        var calls: [[HAREntry]] = []
-        for entry in entries {
-            if let id = entry._midstream?.call {
-                if let place = places[id] {
-                    calls[place].append(entry)
-                    continue
-                }
-                places[id] = calls.count
-            }
-            calls.append([entry])
-        }
-        return calls.map { entries in
-            // A recorder writes them as they end: that of two which has lost behind the other.
-            let entries = entries.sorted { $0._midstream?.number ?? 0 < $1._midstream?.number ?? 0 }
-            var call = ReportedCall(entries[0], since: first)
-            for entry in entries.dropFirst() { call.add(entry, since: first) }
-            return call
-        }
-    }
-
-    private init(_ entry: HAREntry, since first: Date) {
-        id = entry._midstream?.call ?? ""
-        start = (entry.start?.timeIntervalSince(first) ?? 0) * 1_000
-        method = entry.request.method
-        url = entry.request.url
-        add(entry, since: first)
+    /// The one that entries tell of.
+    init(_ entries: [HAREntry], since first: Date) {
+        id = entries[0]._midstream?.call ?? ""
+        start = (entries[0].start?.timeIntervalSince(first) ?? 0) * 1_000
+        method = entries[0].request.method
+        url = entries[0].request.url
+        for entry in entries { add(entry, since: first) }
     }
 
     private mutating func add(_ entry: HAREntry, since first: Date) {
