@@ -78,14 +78,9 @@ public struct HARArchive: Sendable {
     }
 
     private static func content(of path: String, limit: Int) throws -> Data {
-        let file: FileHandle
         do {
-            file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        } catch {
-            throw Failure.file("can't read \(path): \(error.localizedDescription)")
-        }
-        defer { try? file.close() }
-        do {
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            defer { try? file.close() }
             let data = try file.read(upToCount: min(limit, Int.max - 1) + 1) ?? Data()
             guard data.count <= limit else { throw Failure.tooLarge(limit: limit) }
             return data
