@@ -35,7 +35,7 @@ struct ReportedCall {
         (error, message) = (call.error, call.failure(by: redaction))
         cache = HAREntry(call, redaction: redaction)?._fromCache
         exchanges = call.exchanges.map {
-            ReportedExchange(HAREntry($0, redaction: redaction), start: $0.start / .milliseconds(1))
+            ReportedExchange(entry: HAREntry($0, redaction: redaction), start: $0.start / .milliseconds(1))
         }
         events = call.events.map { HAREntry.Event($0, redaction: redaction) }
         for span in call.spans { add(span, depth: 0) }
@@ -61,7 +61,7 @@ struct ReportedCall {
 
     private mutating func add(_ entry: HAREntry, since first: Date) {
         let at = max(0, (entry.start?.timeIntervalSince(first) ?? 0) * 1_000 - start)
-        if let kind = entry._fromCache { cache = kind } else { exchanges.append(ReportedExchange(entry, start: at)) }
+        if let kind = entry._fromCache { cache = kind } else { exchanges.append(ReportedExchange(entry: entry, start: at)) }
         duration = max(duration, at + max(0, entry.time))
         let own = entry._midstream
         if let known = own?.events, known.count > events.count { events = known }
@@ -92,10 +92,8 @@ struct ReportedCall {
         }
         call.add("attempts", attempts)
         call.add("exchanges", exchanges.enumerated().map { $1.json(number: $0 + 1) })
-        call.add(
-            "events",
-            events.map { event in
-                var object = JSONObject()
+        call.add("events", each: events) { json, event in
+            json.append { object in
                 object.add("at", milliseconds: event.at)
                 object.add("name", event.name)
                 object.add("text", event.text)
@@ -103,18 +101,16 @@ struct ReportedCall {
                     object.begin("attributes")
                     object.append { $0.append(membersOf: attributes) }
                 }
-                return object
-            })
-        call.add(
-            "spans",
-            spans.map { span in
-                var object = JSONObject()
+            }
+        }
+        call.add("spans", each: spans) { json, span in
+            json.append { object in
                 object.add("name", span.name)
                 object.add("depth", span.depth)
                 object.add("at", milliseconds: span.at)
                 object.add("ms", milliseconds: span.duration)
-                return object
-            })
+            }
+        }
         return call
     }
 }
@@ -123,8 +119,6 @@ struct ReportedCall {
 private struct ReportedExchange {
     let entry: HAREntry
     let start: Double
-
-    init(_ entry: HAREntry, start: Double) { (self.entry, self.start) = (entry, start) }
 
     func json(number: Int) -> JSONObject {
         let own = entry._midstream
@@ -168,9 +162,11 @@ extension HAREntry.Response {
 }
 
 extension JSONObject {
+    /// To a thousandth.
     fileprivate mutating func add(_ name: StaticString, milliseconds: Double) {
         begin(name)
-        append(milliseconds: milliseconds)
+        guard milliseconds.isFinite, abs(milliseconds) < 1e15 else { return append(0) }
+        append((milliseconds * 1_000).rounded() / 1_000)
     }
 
     /// The phases that there were, without the handshake in what it is a part of.
@@ -181,12 +177,6 @@ extension JSONObject {
             ("send", timings.send), ("wait", timings.wait), ("receive", timings.receive),
         ]
         for (name, time) in phases where time > 0 { add(name, milliseconds: time) }
-    }
-
-    /// To a thousandth.
-    private mutating func append(milliseconds: Double) {
-        guard milliseconds.isFinite, abs(milliseconds) < 1e15 else { return append(0) }
-        append((milliseconds * 1_000).rounded() / 1_000)
     }
 
     fileprivate mutating func add(_ name: StaticString, _ fields: [HAREntry.Field]) {
@@ -200,11 +190,11 @@ extension JSONObject {
     }
 
     fileprivate mutating func add(_ name: StaticString, text: String, type: String, encoding: String?) {
-        var body = JSONObject()
-        body.add("text", text)
-        body.add("type", type)
-        body.add("encoding", encoding)
         begin(name)
-        append(raw: body)
+        append { body in
+            body.add("text", text)
+            body.add("type", type)
+            body.add("encoding", encoding)
+        }
     }
 }
