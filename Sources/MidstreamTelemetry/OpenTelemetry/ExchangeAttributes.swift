@@ -25,7 +25,7 @@ struct ExchangeAttributes {
         } else {
             error = exchange.status.flatMap { $0.code >= 400 ? "\($0.code)" : nil }
         }
-        version = exchange.version.map { Self.version($0) }
+        version = exchange.version.map { String($0.rawValue.dropFirst("HTTP/".count)) }
     }
 
     var spanName: String {
@@ -69,15 +69,6 @@ struct ExchangeAttributes {
     /// The beginning of an absolute URL, up to its path.
     static func origin(of url: String) -> Substring {
         url[..<(authority(of: url[...])?.upperBound ?? url.startIndex)]
-    }
-
-    private static func version(_ version: HTTPVersion) -> String {
-        switch version {
-        case .http1_0: "1.0"
-        case .http2: "2"
-        case .http3: "3"
-        default: "1.1"
-        }
     }
 }
 
