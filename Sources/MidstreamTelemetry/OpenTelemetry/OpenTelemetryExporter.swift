@@ -83,6 +83,7 @@ public final class OpenTelemetryExporter: CallObserver {
 
     private static let maximumQueue = 2_048
     static let batch = 512
+    private static let batchInterval = Duration.seconds(5)
 
     private let state = Locked(State())
     private let sink: any TelemetrySink
@@ -93,7 +94,6 @@ public final class OpenTelemetryExporter: CallObserver {
     private let now: @Sendable () -> Date
     private let metricsInterval: Duration
     private let transports: [any HTTPTransport]
-    private let batchInterval = Duration.seconds(5)
     /// What it measures; also to be asked for ``CallMetrics/prometheus``.
     public let metrics: CallMetrics
 
@@ -238,9 +238,7 @@ public final class OpenTelemetryExporter: CallObserver {
         metrics.drop(lost)
         if starts, let wakes {
             let find: @Sendable () -> OpenTelemetryExporter? = { [weak self] in self }
-            Task.detached { [timer, batchInterval, metricsInterval] in
-                await Self.work(find, wakes, timer, batchInterval, metricsInterval)
-            }
+            Task.detached { [timer, metricsInterval] in await Self.work(find, wakes, timer, metricsInterval) }
         } else {
             wakes?.resume(())
         }
@@ -250,13 +248,12 @@ public final class OpenTelemetryExporter: CallObserver {
 
     /// Exports after each wait, until a while has passed in which there was nothing.
     private static func work(
-        _ find: @Sendable () -> OpenTelemetryExporter?, _ first: Suspension<Void>, _ timer: ClockTimer, _ batch: Duration,
-        _ metrics: Duration
+        _ find: @Sendable () -> OpenTelemetryExporter?, _ first: Suspension<Void>, _ timer: ClockTimer, _ metrics: Duration
     ) async {
         var (wake, stopwatch) = (first, Stopwatch(on: timer.clock))
         while true {
             // Over in time or with a full batch.
-            _ = await wake.wait(for: batch, on: timer)
+            _ = await wake.wait(for: batchInterval, on: timer)
             guard let exporter = find() else { return }
             let isDue = stopwatch.elapsed >= metrics
             if isDue { stopwatch = stopwatch.restarted() }
