@@ -13,14 +13,7 @@ public import MidstreamCore
 /// await buffered.flush()
 /// ```
 public final class BufferedObserver: CallObserver {
-    private enum Item: Sendable {
-        case began(CallRecord.Start)
-        case event(CallEvent, Duration, CallRecord.ID)
-        case exchange(ExchangeRecord)
-        case body(HTTPBody.End, ExchangeRecord)
-        case call(CallRecord)
-        case flush(Suspension<Void>)
-    }
+    private typealias Work = @Sendable () -> Void
 
     private struct State {
         var waiting = 0
@@ -28,32 +21,9 @@ public final class BufferedObserver: CallObserver {
         /// Those of which something was taken, and that go on.
         var calls: Set<CallRecord.ID> = []
         var bodies: Set<ExchangeRecord.ID> = []
-
-        /// Whether it ends one of these.
-        func isEnd(_ item: Item) -> Bool {
-            switch item {
-            case .call(let call): calls.contains(call.id)
-            case .body(_, let exchange): bodies.contains(exchange.id)
-            default: false
-            }
-        }
-
-        mutating func take(_ item: Item) {
-            waiting += 1
-            switch item {
-            case .began(let call): calls.insert(call.id)
-            case .event(_, _, let call): calls.insert(call)
-            case .exchange(let exchange):
-                calls.insert(exchange.call)
-                if exchange.isBodyArriving { bodies.insert(exchange.id) }
-            case .body(_, let exchange): bodies.remove(exchange.id)
-            case .call(let call): calls.remove(call.id)
-            case .flush: break
-            }
-        }
     }
 
-    private let items: AsyncStream<Item>.Continuation
+    private let queue: AsyncStream<Work>.Continuation
     private let base: any CallObserver
     private let state = Locked(State())
     private let capacity: Int
@@ -64,27 +34,12 @@ public final class BufferedObserver: CallObserver {
     public init(_ base: any CallObserver, capacity: Int = 2_048) {
         self.base = base
         self.capacity = max(1, capacity)
-        let (stream, items) = AsyncStream.makeStream(of: Item.self)
-        self.items = items
-        let state = state
-        Task.detached {
-            for await item in stream {
-                switch item {
-                case .began(let call): base.began(call)
-                case .event(let event, let time, let call): base.happened(event, at: time, in: call)
-                case .exchange(let exchange): base.endedExchange(exchange)
-                case .body(let end, let exchange): base.endedBody(end, of: exchange)
-                case .call(let call): base.endedCall(call)
-                case .flush(let waiter):
-                    waiter.resume()
-                    continue
-                }
-                state.withLock { $0.waiting -= 1 }
-            }
-        }
+        let (stream, queue) = AsyncStream.makeStream(of: Work.self)
+        self.queue = queue
+        Task.detached { for await work in stream { work() } }
     }
 
-    deinit { items.finish() }
+    deinit { queue.finish() }
 
     /// How many were dropped so far.
     public var dropped: Int { state.withLock { $0.dropped } }
@@ -93,32 +48,54 @@ public final class BufferedObserver: CallObserver {
     /// program.
     public func flush() async {
         let flushed = Suspension<Void>()
-        if case .terminated = items.yield(.flush(flushed)) { return }
+        if case .terminated = queue.yield({ flushed.resume() }) { return }
         await flushed.value()
     }
 
-    private func add(_ item: Item) {
+    /// - Parameters:
+    ///   - begins: Notes that something of a call or body is taken.
+    ///   - ends: Notes that one ends; whether something of it was taken.
+    private func add(
+        _ observe: @escaping @Sendable (any CallObserver) -> Void, begins: (inout State) -> Void = { _ in },
+        ends: (inout State) -> Bool = { _ in false }
+    ) {
         let isAccepted = state.withLock { state in
-            guard state.waiting < capacity || state.isEnd(item) else {
+            guard ends(&state) || state.waiting < capacity else {
                 state.dropped += 1
                 return false
             }
-            state.take(item)
+            begins(&state)
+            state.waiting += 1
             return true
         }
-        if isAccepted { items.yield(item) }
+        guard isAccepted else { return }
+        queue.yield({ [base, state] in
+            observe(base)
+            state.withLock { $0.waiting -= 1 }
+        })
     }
 
     /// What the wrapped one keeps.
     public var keepsBodies: Int { base.keepsBodies }
     /// Hands it on.
-    public func began(_ call: CallRecord.Start) { add(.began(call)) }
+    public func began(_ call: CallRecord.Start) { add({ $0.began(call) }, begins: { $0.calls.insert(call.id) }) }
     /// Hands it on.
-    public func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) { add(.event(event, time, call)) }
+    public func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
+        add({ $0.happened(event, at: time, in: call) }, begins: { $0.calls.insert(call) })
+    }
     /// Hands it on.
-    public func endedExchange(_ exchange: ExchangeRecord) { add(.exchange(exchange)) }
+    public func endedExchange(_ exchange: ExchangeRecord) {
+        add(
+            { $0.endedExchange(exchange) },
+            begins: {
+                $0.calls.insert(exchange.call)
+                if exchange.isBodyArriving { $0.bodies.insert(exchange.id) }
+            })
+    }
     /// Hands it on.
-    public func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) { add(.body(end, exchange)) }
+    public func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
+        add({ $0.endedBody(end, of: exchange) }, ends: { $0.bodies.remove(exchange.id) != nil })
+    }
     /// Hands it on.
-    public func endedCall(_ call: CallRecord) { add(.call(call)) }
+    public func endedCall(_ call: CallRecord) { add({ $0.endedCall(call) }, ends: { $0.calls.remove(call.id) != nil }) }
 }
