@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MidstreamCore
 
 /// How long a server works on a request, or something else takes: a distribution of times.
@@ -20,8 +21,9 @@ public struct ServiceTime: Sendable, Hashable {
 
     /// As servers mostly are: half of the answers within the median, one in a hundred beyond `p99`.
     public static func lognormal(median: Duration, p99: Duration) -> ServiceTime {
+        let ratio: Double = p99 / max(median, .nanoseconds(1))
         // The quantile of 0.99 of the standard normal distribution.
-        let width = logarithm(max(1, p99 / max(median, .nanoseconds(1)))) / 2.326_347_874_040_841
+        let width = log(max(1, ratio)) / 2.326_347_874_040_841
         return ServiceTime(kind: .lognormal(median: median, width: width))
     }
 
@@ -37,7 +39,7 @@ public struct ServiceTime: Sendable, Hashable {
         switch kind {
         case .constant(let time): max(.zero, time)
         case .exponential(let mean): mean.times(random.exponential())
-        case .lognormal(let median, let width): median.times(exponentiated(random.normal() * width))
+        case .lognormal(let median, let width): median.times(exp(random.normal() * width))
         case .bimodal(let usual, let share, let slow): random.share() < share ? slow.time(random) : usual.time(random)
         case .samples(let times):
             times.isEmpty ? .zero : max(.zero, times[Int(random.next() % UInt64(times.count))])

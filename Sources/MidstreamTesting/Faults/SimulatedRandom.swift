@@ -31,9 +31,3 @@ public struct SimulatedRandom: RandomNumberGenerator, Sendable {
     /// A number of the standard normal distribution (Box and Muller).
     func normal() -> Double { (2 * exponential()).squareRoot() * cos(2 * .pi * share()) }
 }
-
-/// The natural logarithm.
-func logarithm(_ number: Double) -> Double { log(number) }
-
-/// e to the power of a number.
-func exponentiated(_ number: Double) -> Double { exp(number) }
