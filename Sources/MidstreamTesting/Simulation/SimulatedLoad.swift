@@ -38,30 +38,20 @@ public struct SimulatedLoad: Sendable {
     private init(arrivals: Arrivals) { self.arrivals = arrivals }
 
     /// The same calls, made by several clients in turn.
-    public func clients(_ count: Int) -> SimulatedLoad {
-        var load = self
-        load.clientCount = max(1, count)
-        return load
-    }
+    public func clients(_ count: Int) -> SimulatedLoad { with { $0.clientCount = max(1, count) } }
 
     /// The same calls, of which each is cancelled by its user when it takes longer than that one has patience.
-    public func patience(_ time: ServiceTime) -> SimulatedLoad {
-        var load = self
-        load.patience = time
-        return load
-    }
+    public func patience(_ time: ServiceTime) -> SimulatedLoad { with { $0.patience = time } }
 
     /// The same calls, whose bodies are read as they arrive.
-    public func streamed() -> SimulatedLoad {
-        var load = self
-        load.isStreamed = true
-        return load
-    }
+    public func streamed() -> SimulatedLoad { with { $0.isStreamed = true } }
 
     /// The same calls with these requests; the first has the number 0.
-    public func requests(_ request: @escaping @Sendable (Int) -> HTTPRequest) -> SimulatedLoad {
+    public func requests(_ request: @escaping @Sendable (Int) -> HTTPRequest) -> SimulatedLoad { with { $0.request = request } }
+
+    private func with(_ change: (inout SimulatedLoad) -> Void) -> SimulatedLoad {
         var load = self
-        load.request = request
+        change(&load)
         return load
     }
 
