@@ -1,14 +1,18 @@
 """Has sockets of Midstream and of libcurl exchange messages with the same server, in turn; Scripts/bench sockets builds them and runs this."""
 
 import json
+import operator
 import pathlib
-import statistics
 import subprocess
 import sys
+
+from measure import completed, median, median_ratio
 
 BINARIES, NEWER = pathlib.Path(sys.argv[1]), sys.argv[2]
 DIRECTORY, ROUNDS = pathlib.Path(sys.argv[3]), int(sys.argv[4])
 SIZE, COUNT = 64 << 10, 1600
+# Figures of a result.
+SECONDS, CPU, PEAK = map(operator.itemgetter, ("seconds", "cpuSeconds", "peak"))
 
 
 def run(program: str, *words: object) -> dict:
@@ -16,10 +20,7 @@ def run(program: str, *words: object) -> dict:
     command = [str(BINARIES / program), *map(str, words)]
     if program == "socket-baseline":
         command = [NEWER, *command]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)} failed: {done.stderr}")
-    return json.loads(done.stdout)
+    return json.loads(completed(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout)
 
 
 def rounds(contestants: dict[str, tuple]) -> dict[str, list[dict]]:
@@ -28,15 +29,6 @@ def rounds(contestants: dict[str, tuple]) -> dict[str, list[dict]]:
         for name, words in contestants.items():
             results[name].append(run(*words))
     return results
-
-
-def median(results: list[dict], figure: str) -> float:
-    return statistics.median(result[figure] for result in results)
-
-
-def ratio(mine: list[dict], yardstick: list[dict], figure: str) -> float:
-    """The median of each round's: both were measured within seconds of each other."""
-    return statistics.median(one[figure] / other[figure] for one, other in zip(mine, yardstick))
 
 
 def megabytes(count: float) -> str:
@@ -53,10 +45,10 @@ def echo(url: str) -> None:
     yardstick = results["libcurl in C"]
     print("100 bytes echoed, one by one:")
     for name, mine in results.items():
-        rate = times / median(mine, "seconds")
-        cost = median(mine, "cpuSeconds") / times * 1e6
-        print(f"  {name}: {rate:,.0f} ({1 / ratio(mine, yardstick, 'seconds'):.2f}×), "
-              f"{cost:.1f} µs ({ratio(mine, yardstick, 'cpuSeconds'):.2f}×)")
+        rate = times / median(mine, SECONDS)
+        cost = median(mine, CPU) / times * 1e6
+        print(f"  {name}: {rate:,.0f} ({1 / median_ratio(mine, yardstick, SECONDS):.2f}×), "
+              f"{cost:.1f} µs ({median_ratio(mine, yardstick, CPU):.2f}×)")
 
 
 def bulk(url: str) -> None:
@@ -70,9 +62,9 @@ def bulk(url: str) -> None:
     yardstick = results["libcurl in C"]
     print("100 MiB in messages or chunks of 64 KiB:")
     for name, mine in results.items():
-        print(f"  {name}: {median(mine, 'seconds'):.2f} s ({ratio(mine, yardstick, 'seconds'):.2f}×), "
-              f"CPU {median(mine, 'cpuSeconds'):.2f} s ({ratio(mine, yardstick, 'cpuSeconds'):.2f}×), "
-              f"{megabytes(median(mine, 'peak'))} above the start")
+        print(f"  {name}: {median(mine, SECONDS):.2f} s ({median_ratio(mine, yardstick, SECONDS):.2f}×), "
+              f"CPU {median(mine, CPU):.2f} s ({median_ratio(mine, yardstick, CPU):.2f}×), "
+              f"{megabytes(median(mine, PEAK))} above the start")
 
 
 def idle(clear: str, secured: str, certificate: str) -> None:
