@@ -55,39 +55,34 @@ struct Options: Sendable {
         }
         self.mode = mode
         while let option = arguments.popFirst() {
-            if option == "--on-loop" {
-                runsOnLoop = true
-                continue
-            }
-            if option == "--from-file" {
-                uploadsFile = true
-                continue
-            }
-            if option == "--untraced" {
-                recordsTrace = false
-                continue
-            }
-            if option == "--distinct" {
-                isDistinct = true
-                continue
-            }
-            guard let value = arguments.popFirst() else { throw Failure(description: "no value for \(option)") }
             switch option {
-            case "--url": url = value
-            case "--ca": authorities = value
-            case "--requests": requests = try Self.count(value, atLeast: 1)
-            case "--in-flight": inFlight = try Self.count(value, atLeast: 1)
-            case "--upload": upload = try Self.count(value, atLeast: 1)
-            case "--parts": parts = value.split(separator: ",").map { String($0) }
-            case "--method": method = value
-            case "--transport":
-                guard let loop = Loop(rawValue: value) else { throw Failure(description: "unknown: \(option) \(value)") }
-                self.loop = loop
-            case "--observer" where ["nothing", "line", "json"].contains(value): observer = value
-            case "--interceptors": interceptors = try Self.count(value, atLeast: 0)
-            case "--protocol" where ["http1", "http2"].contains(value): isHTTP2 = value == "http2"
-            default: throw Failure(description: "unknown: \(option) \(value)")
+            case "--on-loop": runsOnLoop = true
+            case "--from-file": uploadsFile = true
+            case "--untraced": recordsTrace = false
+            case "--distinct": isDistinct = true
+            default:
+                guard let value = arguments.popFirst() else { throw Failure(description: "no value for \(option)") }
+                try take(option, value)
             }
+        }
+    }
+
+    private mutating func take(_ option: String, _ value: String) throws {
+        switch option {
+        case "--url": url = value
+        case "--ca": authorities = value
+        case "--requests": requests = try Self.count(value, atLeast: 1)
+        case "--in-flight": inFlight = try Self.count(value, atLeast: 1)
+        case "--upload": upload = try Self.count(value, atLeast: 1)
+        case "--parts": parts = value.split(separator: ",").map { String($0) }
+        case "--method": method = value
+        case "--transport":
+            guard let loop = Loop(rawValue: value) else { throw Failure(description: "unknown: \(option) \(value)") }
+            self.loop = loop
+        case "--observer" where ["nothing", "line", "json"].contains(value): observer = value
+        case "--interceptors": interceptors = try Self.count(value, atLeast: 0)
+        case "--protocol" where ["http1", "http2"].contains(value): isHTTP2 = value == "http2"
+        default: throw Failure(description: "unknown: \(option) \(value)")
         }
     }
 
