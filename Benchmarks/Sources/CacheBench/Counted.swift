@@ -21,8 +21,6 @@ struct Counted {
         case streamed = "streamed wire miss"
         /// All at once for one URL, whose answer mayn't be stored.
         case crowd = "one of a crowd"
-
-        var needsServer: Bool { self == .wire || self == .streamed || self == .crowd }
     }
 
     let kind: Kind
@@ -48,17 +46,16 @@ struct Counted {
             case .memory: CacheInterceptor()
             case .disk: CacheInterceptor(store: DiskCacheStore(folder))
             }
-        let client =
-            kind.needsServer
-            ? Wire(server: server).client(cache) : CacheBench.client(Instant(size: 1 << 10, isStorable: true), cache)
-        guard kind != .crowd else { return try await Wire(server: server).uncacheable(times, cache) }
-        let base = kind.needsServer ? server + "/bench" : "https://api.example.com/users"
-        for number in 0..<times {
-            let request = HTTPRequest(kind == .hit ? base : "\(base)?\(number)")
-            if kind == .streamed {
-                for try await _ in try await client.stream(request).body {}
-            } else {
-                _ = try await client.send(request)
+        let wire = Wire(server: server)
+        switch kind {
+        case .crowd: return try await wire.uncacheable(times, cache)
+        case .wire, .streamed: try await wire.send(times, wire.client(cache), isStreamed: kind == .streamed)
+        case .hit, .miss:
+            let client = CacheBench.client(Instant(size: 1 << 10, isStorable: true), cache)
+            let url = "https://api.example.com/users"
+            for number in 0..<times {
+                // As it is: an interpolation would be encoded.
+                _ = try await client.send(HTTPRequest(kind == .hit ? url : url + "?" + String(number)))
             }
         }
         if let cache { check(cache.statistics, times) }
