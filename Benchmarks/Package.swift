@@ -123,7 +123,8 @@ let package = Package(
         .executableTarget(
             name: "TransferBench",
             dependencies: [
-                .product(name: "Midstream", package: "Midstream"), .product(name: "MidstreamTesting", package: "Midstream"),
+                "Measuring", .product(name: "Midstream", package: "Midstream"),
+                .product(name: "MidstreamTesting", package: "Midstream"),
             ]),
         // What the parsers of foreign text cost at worst. Needs -enable-testing, since they are internal.
         .executableTarget(name: "ParserBench", dependencies: [.product(name: "ForeignText", package: "Fuzz")]),

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Midstream
 import MidstreamTesting
 
@@ -33,12 +34,10 @@ import MidstreamTesting
         }
         let ratios = zip(own, curl).map { $1 / $0 }.sorted()
         print(
-            "1 GiB to a file: \(Int(1073.7 / median(own))) MB/s, \(percent(ratios[4])) of the speed of curl",
-            "(\(Int(1073.7 / median(curl))) MB/s); medians of nine turns, whose ratios are",
+            "1 GiB to a file: \(Int(1073.7 / own.median)) MB/s, \(percent(ratios[4])) of the speed of curl",
+            "(\(Int(1073.7 / curl.median)) MB/s); medians of nine turns, whose ratios are",
             "\(percent(ratios[0])) to \(percent(ratios[8]))")
     }
-
-    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
     private static func percent(_ ratio: Double) -> String { "\(Int((ratio * 100).rounded())) %" }
 
