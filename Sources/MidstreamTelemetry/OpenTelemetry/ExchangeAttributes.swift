@@ -28,7 +28,7 @@ struct ExchangeAttributes {
         version = exchange.version.map { String($0.rawValue.dropFirst("HTTP/".count)) }
     }
 
-    var spanName: String {
+    static func spanName(_ method: String, _ template: String?) -> String {
         let method = method == "_OTHER" ? "HTTP" : method
         return template.map { "\(method) \($0)" } ?? method
     }

@@ -52,7 +52,7 @@ extension JSONObject {
             } else {
                 span.add("parentSpanId", context.parent?.spanID)
             }
-            span.add("name", known.spanName)
+            span.add("name", ExchangeAttributes.spanName(known.method, known.template))
             span.add("kind", 3)
             span.addTimes(from: exchange.date, exchange.duration)
             span.addAttributes { span in
@@ -89,14 +89,12 @@ extension JSONObject {
 
     /// A span of kind INTERNAL for a call, with its events.
     mutating func append(internal call: CallRecord, _ context: Span.Context, _ detail: Span.Detail) {
-        let method = ExchangeAttributes.method(call.method).0
+        let name = ExchangeAttributes.spanName(ExchangeAttributes.method(call.method).0, call.route.map(ExchangeAttributes.path))
         append { span in
             span.addTrace(of: context)
             span.add("spanId", hexadecimal: context.call.low)
             span.add("parentSpanId", context.parent?.spanID)
-            span.add(
-                "name",
-                "call " + (method == "_OTHER" ? "HTTP" : method) + (call.route.map { " " + ExchangeAttributes.path($0) } ?? ""))
+            span.add("name", "call " + name)
             span.add("kind", 1)
             span.addTimes(from: call.start, call.duration)
             span.addAttributes { span in
