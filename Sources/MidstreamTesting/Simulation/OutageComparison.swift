@@ -70,7 +70,3 @@ public struct OutageComparison: Sendable, CustomStringConvertible {
             }).asTable
     }
 }
-
-extension Double {
-    fileprivate var percent: String { "\(Int((self * 100).rounded())) %" }
-}

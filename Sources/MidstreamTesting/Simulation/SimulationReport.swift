@@ -97,7 +97,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         let limits = clients.compactMap { $0.concurrency?.limit }
         let breakers = clients.compactMap { $0.breaker?.name }
         return [
-            "\(seconds.lowerBound)", "\(calls(seconds))", "\(Int((goodput * 100).rounded())) %", goodput.bar,
+            "\(seconds.lowerBound)", "\(calls(seconds))", goodput.percent, goodput.bar,
             "\(sendsPerCall(seconds).rounded(toPlaces: 2))", times.quantile(0.5)?.rounded ?? "–",
             times.quantile(0.99)?.rounded ?? "–", "\(part(seconds).map(\.load).max() ?? 0)", limits.min().map { "\($0)" } ?? "–",
             breakers.last { $0 != "closed" } ?? breakers.last ?? "–",
@@ -110,6 +110,8 @@ extension Double {
         let factor = (0..<places).reduce(1.0) { product, _ in product * 10 }
         return (self * factor).rounded() / factor
     }
+
+    var percent: String { "\(Int((self * 100).rounded())) %" }
 
     /// A share as a bar of ten places.
     var bar: String {
