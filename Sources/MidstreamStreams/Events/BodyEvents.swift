@@ -15,12 +15,10 @@ extension HTTPBody {
     }
 }
 
-/// The events of a body; see ``HTTPBody/events(lineLimit:eventLimit:)``.
 private struct BodyEvents: ElementSource {
     fileprivate let body: HTTPBody
     fileprivate let limits: EventLimits
 
-    /// Reads the events. A body that can be read once is claimed by it.
     struct Iterator: ElementIterator {
         private let body: HTTPBody
         private var chunks: HTTPBody.AsyncIterator
@@ -42,10 +40,6 @@ private struct BodyEvents: ElementSource {
             }
         }
 
-        /// The next event; nil at the end, and after an error.
-        ///
-        /// - Throws: ``HTTPError/Code/bodyTooLarge`` past a limit, and what the body throws. A body that is still arriving is
-        ///   closed then.
         nonisolated(nonsending) mutating func next() async throws -> ServerSentEvent? {
             do {
                 while !isOver {

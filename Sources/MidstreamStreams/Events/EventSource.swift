@@ -48,7 +48,6 @@ extension HTTPClient {
     }
 }
 
-/// The events of a server; see ``HTTPClient/events(_:silenceLimit:lineLimit:eventLimit:onReconnect:)``.
 private struct EventSource: ElementSource {
     let client: HTTPClient
     let request: HTTPRequest

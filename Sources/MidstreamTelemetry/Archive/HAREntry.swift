@@ -81,7 +81,6 @@ struct HAREntry: Codable, Sendable {
         var wait = 0.0
         var receive = 0.0
 
-        /// The whole of it.
         var sum: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 

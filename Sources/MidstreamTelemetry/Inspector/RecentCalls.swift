@@ -42,7 +42,6 @@ final class RecentCalls: Sendable {
         }
     }
 
-    /// The page with all that are there.
     func page() -> String {
         let (first, calls, limit) = after(0)
         return CallReport(calls.map(reported), title: title, made: made, live: .init(first: first, limit: limit)).html()

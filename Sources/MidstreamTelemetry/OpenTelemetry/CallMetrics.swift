@@ -282,7 +282,6 @@ public final class CallMetrics: CallObserver {
     }
 }
 
-/// What is measured.
 enum Instrument: String, CaseIterable {
     case duration = "http.client.request.duration"
     case requestSize = "http.client.request.body.size"

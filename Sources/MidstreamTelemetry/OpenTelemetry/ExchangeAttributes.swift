@@ -42,7 +42,6 @@ struct ExchangeAttributes {
         methods.contains(method.rawValue) ? (method.rawValue, nil) : ("_OTHER", method.rawValue)
     }
 
-    /// The path of a route.
     static func path(_ route: String) -> String {
         let query = route.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         var path = route[..<(query ?? route.endIndex)]

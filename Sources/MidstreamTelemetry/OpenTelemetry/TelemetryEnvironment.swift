@@ -51,7 +51,6 @@ extension OpenTelemetryExporter {
     }
 }
 
-/// The environment's variables about telemetry.
 private struct TelemetryVariables {
     private typealias Invalid = OpenTelemetryExporter.InvalidVariable
 

@@ -56,7 +56,6 @@ extension Int {
     }
 }
 
-/// Takes documents.
 protocol TelemetrySink: Sendable {
     /// Returns what was refused of it.
     func send(_ document: [UInt8], _ kind: TelemetryKind) async throws -> TelemetryRefusal?
@@ -95,7 +94,6 @@ struct CollectorTarget {
     var isCompressed = true
 }
 
-/// A collector.
 struct CollectorSink: TelemetrySink {
     private let targets: [TelemetryKind: (target: CollectorTarget, client: HTTPClient)]
 

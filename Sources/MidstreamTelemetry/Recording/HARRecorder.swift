@@ -73,7 +73,6 @@ public final class HARRecorder: CallObserver {
     public func endedCall(_ call: CallRecord) { buffered.endedCall(call) }
 }
 
-/// Writes to the file.
 final class ArchiveSink: CallObserver {
     private typealias Events = [(event: CallEvent, time: Duration)]
 

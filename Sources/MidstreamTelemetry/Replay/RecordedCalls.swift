@@ -2,11 +2,9 @@ internal import Foundation
 package import MidstreamCore
 
 extension HARArchive {
-    /// A call that was recorded.
     package struct Call: Sendable {
         /// Its first request. Values that were withheld are the mark.
         package let request: HTTPRequest
-        /// How often it was retried.
         package let retries: Int
         /// Whether its body isn't there, or not as a whole.
         package let isCut: Bool

@@ -115,7 +115,6 @@ struct ReportedCall {
     }
 }
 
-/// An exchange as the page has it.
 private struct ReportedExchange {
     let entry: HAREntry
     let start: Double

@@ -3,7 +3,6 @@ internal import Interception
 internal import MidstreamCacheStore
 internal import MidstreamCore
 
-/// One law tried on one store.
 struct CacheStoreTrial: Sendable {
     let law: CacheStoreLaw
     let store: any CacheStore

@@ -1,7 +1,6 @@
 internal import Interception
 internal import MidstreamCore
 
-/// One law tried on one interceptor.
 struct InterceptorTrial: Sendable {
     let law: InterceptorLaw
     let interceptor: any HTTPInterceptor

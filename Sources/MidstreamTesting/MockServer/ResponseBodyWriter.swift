@@ -54,7 +54,6 @@ struct ResponseBodyWriter {
         if framing == .chunked || pending.count > 64 << 10 { try flush() }
     }
 
-    /// Sends the end of the body.
     mutating func end(trailers: HTTPHeaders?, hasBody: Bool) throws {
         if framing == .chunked, hasBody {
             if fault == .truncatedChunk {

@@ -30,7 +30,6 @@ final class ServerState: Sendable {
         log = RequestLog(limit: limits.keptRequests)
     }
 
-    /// Begins to accept connections.
     func start() throws {
         try listener.start { [self] socket, number in ServerConnection(socket, number: number, server: self).serve() }
         ResourceWitness.tell(of: self)

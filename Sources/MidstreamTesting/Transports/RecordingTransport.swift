@@ -18,7 +18,6 @@ public struct RecordingTransport: HTTPTransport {
         public let start: Duration
         /// How long it took until the transport returned, which for a streamed response is its head.
         public let duration: Duration
-        /// Whether the body was still arriving.
         let isBodyArriving: Bool
     }
 
@@ -71,7 +70,6 @@ public struct RecordingTransport: HTTPTransport {
 }
 
 extension RecordingTransport: ExchangeTransport {
-    /// Whether the wrapped transport does.
     package var keepsTime: Bool { (base as? any ExchangeTransport)?.keepsTime ?? false }
 
     /// Sends the request by the wrapped transport, with what the client wants of it.

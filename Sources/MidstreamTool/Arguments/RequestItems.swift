@@ -33,7 +33,6 @@ struct RequestItems {
         return nil
     }
 
-    /// Takes an item.
     mutating func add(_ word: String, _ source: inout ValueSource) throws {
         guard let (name, separator, value) = Self.parts(of: word) else {
             throw UsageError("'\(word)' is no item: NAME=TEXT, NAME:=JSON, NAME==QUERY, NAME:HEADER or NAME@FILE")

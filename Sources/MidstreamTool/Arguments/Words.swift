@@ -36,7 +36,6 @@ struct Words {
         return .option(option)
     }
 
-    /// The value of an option.
     mutating func value(of option: String) throws -> String {
         if let attached {
             self.attached = nil

@@ -68,7 +68,6 @@ struct SummaryFormat: Sendable {
     func text(of summary: Summary) -> String { parts.map { $0(summary) }.joined() }
 }
 
-/// What is known of a call.
 struct Summary: Sendable {
     var last: ExchangeRecord?
     var call: CallRecord?
@@ -82,7 +81,6 @@ struct Summary: Sendable {
     fileprivate var duration: Duration? { last.map { max($0.start + $0.duration, call?.duration ?? .zero) } }
 }
 
-/// Keeps it.
 final class SummaryObserver: CallObserver {
     private let state = Locked(Summary())
 

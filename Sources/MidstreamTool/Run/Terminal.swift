@@ -92,7 +92,6 @@ enum Terminal {
     }
 }
 
-/// Output that can't be written.
 struct OutputFailure: Error, CustomStringConvertible {
     /// One of `errno`'s.
     let code: Int32

@@ -1,7 +1,6 @@
 import Foundation
 import Midstream
 
-/// Notes when an attempt begins.
 struct AttemptStart: RequestInterceptor {
     let time: Locked<ContinuousClock.Instant>
 

@@ -22,7 +22,6 @@ struct DownloadInterceptor: HTTPInterceptor {
         return response
     }
 
-    /// Says what would be resumed.
     func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
         .unknown("would write to \(file.lastPathComponent), and go on with what an earlier download has left of it")
     }

@@ -68,9 +68,7 @@ struct DownloadSource: Sendable {
         return try await position.withBody(of: response, in: error)
     }
 
-    /// Leaves an event in the call's trace.
     func record(_ event: @autoclosure () -> CallEvent) { next.position.record(event, about: request) }
 
-    /// Leaves a note in the call's trace.
     func note(_ text: @autoclosure () -> String) { next.position.note(text, about: request) }
 }

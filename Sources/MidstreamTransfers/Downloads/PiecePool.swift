@@ -33,7 +33,6 @@ final class PiecePool: Sendable {
 
     init(_ ranges: [Range<Int64>]) { pieces = Locked(ranges.map { Piece(position: $0.lowerBound, end: $0.upperBound) }) }
 
-    /// Whether everything is there.
     var isDone: Bool { pieces.withLock { $0.allSatisfy { $0.position >= $0.end } } }
 
     /// A piece to work on: one that nobody has, else half of the largest. Nil when none is worth dividing.

@@ -53,7 +53,6 @@ final class PartFile: Sendable {
 
     // MARK: The bytes
 
-    /// How long the file is.
     var size: Int64 { Self.status(of: descriptor).map { Int64($0.st_size) } ?? 0 }
 
     /// Writes bytes at an offset, concurrently with writes to other places.

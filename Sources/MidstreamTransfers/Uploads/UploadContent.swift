@@ -5,7 +5,6 @@ internal import MidstreamCore
 public struct UploadContent: Sendable {
     /// Its media type; nil: unknown.
     let contentType: String?
-    /// How many bytes it has.
     let length: @Sendable () throws -> Int64
     private let part: @Sendable (Range<Int64>) -> HTTPBody
 
