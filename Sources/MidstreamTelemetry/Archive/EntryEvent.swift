@@ -4,22 +4,17 @@ internal import MidstreamCore
 extension HAREntry.Event {
     /// - Parameter redaction: What is withheld; nil: nothing.
     init(_ event: CallEvent, at time: Duration, redaction: Redaction?) {
-        self.init(event.name, event.description, event.attributes, at: time, redaction)
+        name = event.name
+        at = (time / .microseconds(1)).rounded() / 1_000
+        let (told, parts) = (event.description, event.attributes.mapValues(\.inJSON))
+        let shown = redaction?.event(told, parts) ?? (text: told, attributes: parts)
+        text = shown.text
+        attributes = shown.attributes.isEmpty ? nil : shown.attributes
     }
 
     /// - Parameter redaction: What is withheld; nil: nothing.
     init(_ event: Trace.Event, redaction: Redaction?) {
-        self.init(event.name, event.text, event.attributes, at: event.start, redaction)
-    }
-
-    private init(
-        _ name: String, _ text: String, _ attributes: [String: EventValue], at time: Duration, _ redaction: Redaction?
-    ) {
-        self.name = name
-        at = (time / .microseconds(1)).rounded() / 1_000
-        let attributes = attributes.mapValues(\.inJSON)
-        let shown = redaction?.event(text, attributes) ?? (text: text, attributes: attributes)
-        self.text = shown.text
-        self.attributes = shown.attributes.isEmpty ? nil : shown.attributes
+        self.init(
+            CallEvent(event.name, event.text, event.attributes.mapValues { $0 }), at: event.start, redaction: redaction)
     }
 }
