@@ -99,9 +99,7 @@ extension HAREntry.Request {
     }
 
     private static func items(of url: String) -> [HAREntry.Field] {
-        guard let query = url.split(separator: "#", maxSplits: 1).first?.split(separator: "?", maxSplits: 1).dropFirst().first
-        else { return [] }
-        return query.split(separator: "&").map { item in
+        (URLText(url).query ?? "").split(separator: "&").map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
                 let text = String($0).replacing("+", with: " ")
                 return text.removingPercentEncoding ?? text
