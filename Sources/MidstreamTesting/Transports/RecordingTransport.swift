@@ -91,19 +91,16 @@ extension RecordingTransport: ExchangeTransport {
     }
 
     private func keep(_ request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, since start: Duration) {
+        let duration = stopwatch.elapsed - start
+        var (result, isBodyArriving) = (result, false)
+        if case .success(var response) = result, response.body.incoming != nil {
+            // It is its reader's.
+            response.body = .empty
+            result = .success(response)
+            isBodyArriving = true
+        }
         let exchange = Exchange(
-            request: request, result: result.map(\.withoutArrivingBody), start: start, duration: stopwatch.elapsed - start,
-            isBodyArriving: (try? result.get())?.body.incoming != nil)
+            request: request, result: result, start: start, duration: duration, isBodyArriving: isBodyArriving)
         log.withLock { $0.append(exchange) }
-    }
-}
-
-extension HTTPResponse {
-    /// The response as a log keeps it: a body that is still arriving is its reader's.
-    fileprivate var withoutArrivingBody: HTTPResponse {
-        guard body.incoming != nil else { return self }
-        var copy = self
-        copy.body = .empty
-        return copy
     }
 }

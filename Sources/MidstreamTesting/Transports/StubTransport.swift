@@ -32,7 +32,11 @@ public struct StubTransport: HTTPTransport {
             if request.body.bytes == nil {
                 let isKept = request.body.replayability == .once
                 let bytes = try await request.body.readToEnd(keepsBytes: isKept)
-                if isKept { log.withLock { $0.keep(bytes, of: request) } }
+                // It can't be read again.
+                log.withLock { log in
+                    guard isKept, let place = log.lastIndex(where: { $0.id == request.id }) else { return }
+                    log[place].body = .bytes(bytes)
+                }
             }
             return HTTPResponse(status: status, headers: headers, body: body, request: request)
         }
@@ -80,12 +84,5 @@ public struct StubTransport: HTTPTransport {
         try Task.checkCancellation()
         log.withLock { $0.append(request) }
         return try await respond(request)
-    }
-}
-
-extension [HTTPRequest] {
-    /// Keeps what was read of a body that can't be read again.
-    fileprivate mutating func keep(_ bytes: [UInt8], of request: HTTPRequest) {
-        if let place = lastIndex(where: { $0.id == request.id }) { self[place].body = .bytes(bytes) }
     }
 }
