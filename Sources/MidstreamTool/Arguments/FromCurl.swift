@@ -122,7 +122,7 @@ enum FromCurl {
                     throw UsageError("midst has nothing for a query in a file")
                 }
                 // It is encoded already.
-                if !data.isEmpty { url = adding(data.joined(separator: "&"), to: url) }
+                if !data.isEmpty { url = URLText.adding(query: data.joined(separator: "&"), to: url) }
             } else if !data.isEmpty {
                 guard !losesLines || contentType == "application/json" || contentType.hasSuffix("+json") else {
                     throw UsageError("midst keeps the line ends of a file, which curl's -d leaves out and --data-binary keeps")
@@ -178,13 +178,6 @@ enum FromCurl {
         let hasPath = url.drop { $0 != "/" }.dropFirst(2).contains("/")
         guard url.hasSuffix("/") || !hasPath, let name = file.split(separator: "/").last else { return url }
         return url + (hasPath ? "" : "/") + String(name).percentEncoded
-    }
-
-    /// A URL with more of a query, which stands before a fragment.
-    private static func adding(_ query: String, to url: String) -> String {
-        let end = url.firstIndex(of: "#") ?? url.endIndex
-        let separator = url[..<end].contains("?") ? "&" : "?"
-        return "\(url[..<end])\(separator)\(query)\(url[end...])"
     }
 
     /// `name=text` or `name=@file`; either may be in quotation marks, as Postman writes it.
