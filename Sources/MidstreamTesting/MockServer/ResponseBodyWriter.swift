@@ -21,14 +21,6 @@ struct ResponseBodyWriter {
         if case .insideBody(let bytes)? = fault?.place { allowance = max(0, bytes) } else { allowance = .max }
     }
 
-    /// Whether the connection can't be used after the body.
-    var breaksConnection: Bool {
-        switch fault {
-        case .truncatedChunk, .wrongContentLength: true
-        default: false
-        }
-    }
-
     /// Sends what the fault demands before the body.
     mutating func begin() throws {
         switch fault {

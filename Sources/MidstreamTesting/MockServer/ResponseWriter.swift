@@ -66,7 +66,7 @@ struct ResponseWriter {
         try body.end(trailers: hasBody ? response.trailers : nil, hasBody: hasBody)
         if case .insideBody? = response.fault?.place { try strike() }
         try strike(at: .afterResponse)
-        if body.breaksConnection || declaresWrongLength { return .over }
+        if endsConnection { return .over }
         return isAgreement ? .upgraded : isKept ? .kept : .over
     }
 
@@ -154,11 +154,11 @@ struct ResponseWriter {
     private var declaredLength: Int? { response.fault?.declaredLength }
     private var saysLength: Bool { response.headers.contains(.contentLength) || declaredLength != nil }
 
-    /// Whether what follows the head isn't as long as it says, so that no other response can come after it.
-    private var declaresWrongLength: Bool {
-        guard hasBody, framing != .chunked else { return false }
-        let declared = declaredLength.map(String.init) ?? response.headers[.contentLength]
-        return declared.map { Int64($0) != response.body.length } ?? false
+    /// Whether what follows the head isn't what that says, so that no other response can come after it.
+    private var endsConnection: Bool {
+        if response.fault == .truncatedChunk || declaredLength != nil { return true }
+        guard hasBody, framing != .chunked, let length = response.headers[.contentLength] else { return false }
+        return Int64(length) != response.body.length
     }
 
     // MARK: Faults
