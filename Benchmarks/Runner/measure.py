@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 from contestants import Contestant
 
@@ -19,13 +20,18 @@ class Bench:
         self.binaries = binaries
         self.rounds = rounds
 
-    def interleaved(self, contestants: list[Contestant], requests: int, arguments: list[str]) -> Results:
+    def in_rounds(self, contestants: list[Contestant], run: Callable[[Contestant], dict]) -> Results:
         """A B C, A B C, …: what slows the machine down for a while hits all of them."""
         results: Results = {one.name: [] for one in contestants}
         for round_number in range(self.rounds):
             for one in contestants:
                 progress(f"round {round_number + 1} of {self.rounds}: {one.name}")
-                results[one.name].append(self.run(one, requests, arguments))
+                results[one.name].append(run(one))
+        progress("")
+        return results
+
+    def interleaved(self, contestants: list[Contestant], requests: int, arguments: list[str]) -> Results:
+        results = self.in_rounds(contestants, lambda one: self.run(one, requests, arguments))
         # Counting costs time, so it has runs of its own.
         for one in contestants:
             progress(f"counting allocations: {one.name}")
@@ -47,13 +53,7 @@ class Bench:
         completed(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def downloads(self, contestants: list[Contestant], url: str) -> Results:
-        results: Results = {one.name: [] for one in contestants}
-        for round_number in range(self.rounds):
-            for one in contestants:
-                progress(f"round {round_number + 1} of {self.rounds}: download, {one.name}")
-                results[one.name].append(self.download([*one.command, url]))
-        progress("")
-        return results
+        return self.in_rounds(contestants, lambda one: self.download([*one.command, url]))
 
     def download(self, command: list[str]) -> dict:
         before, start = os.times(), time.monotonic()
