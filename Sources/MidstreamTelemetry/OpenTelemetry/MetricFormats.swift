@@ -22,16 +22,14 @@ extension CallMetrics {
     }
 
     private static func lines(_ name: String, _ labels: String, _ measurement: Measurement, _ instrument: Instrument) -> String {
-        guard instrument.kind == .histogram else {
-            return "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(measurement.sum)\n"
-        }
+        let shown = labels.isEmpty ? "" : "{\(labels)}"
+        guard instrument.kind == .histogram else { return "\(name)\(shown) \(measurement.sum)\n" }
         var (text, total) = ("", UInt64(0))
         for (place, count) in measurement.counts.enumerated() {
             total += count
             let bound = place < instrument.bounds.count ? "\(instrument.bounds[place])" : "+Inf"
             text += "\(name)_bucket{\(labels)\(labels.isEmpty ? "" : ",")le=\"\(bound)\"} \(total)\n"
         }
-        let shown = labels.isEmpty ? "" : "{\(labels)}"
         return text + "\(name)_sum\(shown) \(measurement.sum)\n\(name)_count\(shown) \(measurement.count)\n"
     }
 
