@@ -21,6 +21,8 @@ extension HTTPResponse {
 
 /// The parts of a response, of which all iterators share the place.
 struct ResponseParts: ElementSource, ElementIterator {
+    typealias Element = (headers: HTTPHeaders, body: HTTPBody)
+
     private let parts: PartSource
 
     init(_ response: HTTPResponse) { parts = PartSource(response) }
@@ -28,7 +30,7 @@ struct ResponseParts: ElementSource, ElementIterator {
     func makeIterator() -> ResponseParts { self }
 
     /// The next part; nil at the end, and after an error. What is left of the one before is passed over.
-    nonisolated(nonsending) func next() async throws -> (headers: HTTPHeaders, body: HTTPBody)? {
+    nonisolated(nonsending) func next() async throws -> Element? {
         guard let (number, headers) = try await parts.nextHead() else { return nil }
         return (headers, .incoming(next: { [parts] in try await parts.nextContent(ofPart: number) }, close: {}))
     }
