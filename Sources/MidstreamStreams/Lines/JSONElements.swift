@@ -71,22 +71,18 @@ private struct JSONElements<Element: Decodable>: ElementSource {
     let decoder: any BodyDecoder
 
     struct Iterator: ElementIterator {
-        private enum Reader {
-            case lines(LineReader)
-            case records(JSONRecordReader)
-        }
-
-        private var reader: Reader
         private let elements: JSONElements
-        /// Whether a text that can't be decoded was its end.
-        private var hasFailed = false
+        /// One of the two.
+        private var lines: LineReader?
+        private var records: JSONRecordReader?
 
         init(_ elements: JSONElements) {
             self.elements = elements
-            reader =
-                elements.isSequence
-                ? .records(JSONRecordReader(elements.body, limit: elements.limit))
-                : .lines(LineReader(elements.body, limit: elements.limit))
+            if elements.isSequence {
+                records = JSONRecordReader(elements.body, limit: elements.limit)
+            } else {
+                lines = LineReader(elements.body, limit: elements.limit)
+            }
         }
 
         mutating func elementAtHand() throws -> Element? {
@@ -113,39 +109,30 @@ private struct JSONElements<Element: Decodable>: ElementSource {
                 failure = JSONDecoding(of: nil, named: text.subject).failure(of: Element.self, error)
             }
             if elements.skipsBad { return nil }
-            hasFailed = true
-            elements.body.close()
+            lines?.fail()
+            records?.fail()
             throw failure
         }
 
         private mutating func textAtHand() throws -> JSONText? {
-            guard !hasFailed, case .lines(var lines) = reader else { return nil }
-            defer { reader = .lines(lines) }
-            while let line = try lines.lineAtHand(Data.content(of:)) {
-                if let text = Self.text(of: line, in: lines) { return text }
+            while let line = try lines?.lineAtHand(Data.content(of:)) {
+                if let text = text(of: line) { return text }
             }
             return nil
         }
 
-        private static func text(of line: Data?, in lines: LineReader) -> JSONText? {
-            line.map { JSONText(data: $0, name: "Line", number: lines.place.number, offset: lines.place.offset) }
+        private func text(of line: Data?) -> JSONText? {
+            guard let line, let place = lines?.place else { return nil }
+            return JSONText(data: line, name: "Line", number: place.number, offset: place.offset)
         }
 
         nonisolated(nonsending) private mutating func read() async throws -> JSONText? {
-            if hasFailed { return nil }
-            switch reader {
-            case .lines(var lines):
-                defer { reader = .lines(lines) }
-                while let line = try await lines.next(Data.content(of:)) {
-                    if let text = Self.text(of: line, in: lines) { return text }
-                }
-                return nil
-            case .records(var records):
-                defer { reader = .records(records) }
-                return try await records.next().map {
-                    JSONText(data: Data($0.bytes), name: "Text", number: $0.number, offset: $0.offset, isWhole: $0.isWhole)
-                }
+            while let line = try await lines?.next(Data.content(of:)) {
+                if let text = text(of: line) { return text }
             }
+            guard let record = try await records?.next() else { return nil }
+            return JSONText(
+                data: Data(record.bytes), name: "Text", number: record.number, offset: record.offset, isWhole: record.isWhole)
         }
     }
 

@@ -61,7 +61,7 @@ struct JSONRecordReader {
     }
 
     /// Gives up the rest of the body.
-    private mutating func fail() {
+    mutating func fail() {
         isOver = true
         body.close()
     }
