@@ -178,12 +178,7 @@ public struct HTTPHeaders: Sendable {
             return
         }
         let own = self
-        if bytes.count < Self.fewBytes {
-            for (name, value) in defaults where !own.contains(name) { append(name, value) }
-        } else {
-            let names = Set(own.lazy.map(\.name))
-            for (name, value) in defaults where !names.contains(name) { append(name, value) }
-        }
+        for (name, value) in defaults where !own.contains(name) { append(name, value) }
         guard defaults.marks != nil else { return }
         for name in defaults.sensitiveNames { markSensitive(name) }
         refused += defaults.refused.filter { !own.contains($0) }
@@ -194,9 +189,6 @@ public struct HTTPHeaders: Sendable {
         marks === other.marks && bytes.count == other.bytes.count
             && bytes.withUnsafeBufferPointer { a in other.bytes.withUnsafeBufferPointer { a.baseAddress == $0.baseAddress } }
     }
-
-    /// Up to this size looking through all fields costs less than a set of their names.
-    private static let fewBytes = 4096
 
     /// Forgets refusals.
     private mutating func accept(_ isAccepted: (Name) -> Bool) {
