@@ -180,7 +180,10 @@ extension Collection<UInt8> where Self: BidirectionalCollection {
 
 extension String {
     /// The text of a field value: UTF-8 when it is that, ISO 8859-1 otherwise (what older servers meant by other bytes).
-    package init(fieldBytes bytes: UnsafeBufferPointer<UInt8>) { self = String(utf8Bytes: bytes) ?? String(latin1: bytes) }
+    package init(fieldBytes bytes: UnsafeBufferPointer<UInt8>) {
+        // The code units of ISO 8859-1 are the first ones of UTF-16.
+        self = String(utf8Bytes: bytes) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
+    }
 
     /// nil when the bytes aren't UTF-8.
     init?(utf8Bytes bytes: UnsafeBufferPointer<UInt8>) {
@@ -194,22 +197,5 @@ extension String {
         }
         guard isUTF8 else { return nil }
         self = text
-    }
-
-    private init(latin1 bytes: UnsafeBufferPointer<UInt8>) {
-        self.init(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-            var end = 0
-            for byte in bytes {
-                if byte < 128 {
-                    text[end] = byte
-                    end += 1
-                } else {
-                    text[end] = 0xC0 | byte >> 6
-                    text[end + 1] = 0x80 | byte & 0x3F
-                    end += 2
-                }
-            }
-            return end
-        }
     }
 }
