@@ -131,11 +131,7 @@ public struct HTTPError: Error, Sendable {
     package var isRefusedHere: Bool { fields[0].isRefusedHere }
 
     /// The same error, marked as a refusal by this side.
-    package var refusedHere: HTTPError {
-        var error = self
-        error.fields[0].isRefusedHere = true
-        return error
-    }
+    package var refusedHere: HTTPError { marked { $0.isRefusedHere = true } }
 
     /// The same error as what reading a request's body has failed with: it may be that of an exchange by which the body was made, and says
     /// nothing of the one that the body is sent in, of which a part may have left.
@@ -149,19 +145,17 @@ public struct HTTPError: Error, Sendable {
     package var isForNow: Bool { fields[0].isForNow }
 
     /// The same error, marked as one that holds for now.
-    package var forNow: HTTPError {
-        var error = self
-        error.fields[0].isForNow = true
-        return error
-    }
+    package var forNow: HTTPError { marked { $0.isForNow = true } }
 
     /// Whether no call that is made later can succeed, whatever the code.
     package var isForGood: Bool { fields[0].isForGood }
 
     /// The same error, marked as one that holds for good.
-    package var forGood: HTTPError {
+    package var forGood: HTTPError { marked { $0.isForGood = true } }
+
+    private func marked(_ mark: (inout Fields) -> Void) -> HTTPError {
         var error = self
-        error.fields[0].isForGood = true
+        mark(&error.fields[0])
         return error
     }
 
