@@ -52,18 +52,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///   and without effect on the work. A task that is cancelled already starts nothing.
     @inlinable
     public func run(_ key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        try await join(key, work).value
-    }
-
-    /// The same, and how many callers the value is given to.
-    ///
-    /// - Parameter latest: Until when this caller has time, for work that asks (``latest(for:)``); the wait isn't ended then. The largest
-    ///   number: no limit.
-    @inlinable
-    package func shared(
-        _ key: Key, until latest: Int64, _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> (value: Value, callers: Int) {
-        try await join(key, until: latest, work)
+        try await shared(key, work).value
     }
 
     /// The latest time that any caller for the work of a key can wait until, those who have left included; nil when it isn't running.
@@ -77,11 +66,15 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     private func count(_ key: Key?) -> Int { flights.withLock { $0[key]?.callers ?? 0 } }
 
-    /// Inlined into those who use it, with what it calls: a key and a value that aren't known would cost more than all the rest.
+    /// The value of the work of a key, or of that without one, and how many callers it is given to; see ``run(_:_:)``.
+    ///
+    /// - Parameter latest: Until when this caller has time, for work that asks (``latest(for:)``); the wait isn't ended then. The largest
+    ///   number: no limit.
     @inlinable
-    func join(
+    package func shared(
         _ key: Key?, until latest: Int64 = .max, _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Landing {
+    ) async throws -> (value: Value, callers: Int) {
+        // Inlined into those who use it, with what it calls: a key and a value that aren't known would cost more than all the rest.
         // What is only tried out mustn't be shared with those who mean it.
         if ChainPosition.local.get()?.isRehearsal == true { return (try await work(), 1) }
         try Task.checkCancellation()
@@ -127,12 +120,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     @inlinable
     func fly(_ flight: Flight, _ key: Key?, _ work: @Sendable () async throws -> Value) async {
-        let result: Result<Value, any Error>
-        do {
-            result = .success(try await work())
-        } catch {
-            result = .failure(error)
-        }
+        let result = await Result<Value, any Error>.of(work)
         let (waiters, callers) = flights.withLock { flights in
             // Abandoned work may end after other work with the same key has begun.
             if flights[key] === flight { flights[key] = nil }
@@ -152,7 +140,7 @@ extension SingleFlight where Key == Never {
     ///   and without effect on the work. A task that is cancelled already starts nothing.
     @inlinable
     public func run(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        try await join(nil, work).value
+        try await shared(nil, work).value
     }
 
     /// How many callers are waiting; 0 when nothing is running.
