@@ -82,27 +82,12 @@ public struct TraceParent: Sendable, Hashable {
 
     private static func newSpanID() -> String { hexadecimal(.random(in: 1 ... .max)) }
 
-    private static func hexadecimal(_ number: UInt64) -> String {
-        String(unsafeUninitializedCapacity: 16) { digits in
-            for place in 0..<16 {
-                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15
-                digits[place] = digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a")
-            }
-            return 16
-        }
-    }
+    private static func hexadecimal(_ number: UInt64) -> String { withUnsafeBytes(of: number.bigEndian) { $0.hexadecimal } }
 
     /// The trace of a call that is part of no other: the same on each attempt.
     init(of call: HTTPRequest) {
         let observation = ChainPosition.current?.call?.observation
-        if let observation {
-            traceID = observation.id.description
-        } else {
-            traceID = withUnsafeBytes(of: call.id.uuid) { id in
-                Self.hexadecimal(UInt64(bigEndian: id.loadUnaligned(as: UInt64.self)))
-                    + Self.hexadecimal(UInt64(bigEndian: id.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-            }
-        }
+        traceID = observation?.id.description ?? withUnsafeBytes(of: call.id.uuid) { $0.hexadecimal }
         // Of its bits all but six are random, and these are never all 0.
         spanID = String(traceID.suffix(16))
         isSampled = observation?.isSampled ?? true

@@ -115,17 +115,20 @@ package enum HashFunction: Sendable {
     }
 #endif
 
-extension [UInt8] {
+extension UnsafeRawBufferPointer {
     /// The bytes as small hexadecimal digits.
     package var hexadecimal: String {
         String(unsafeUninitializedCapacity: 2 * count) { text in
             for (place, byte) in enumerated() {
-                text[2 * place] = Self.digit(byte >> 4)
-                text[2 * place + 1] = Self.digit(byte & 15)
+                text[2 * place] = (byte >> 4).smallHexadecimalDigit
+                text[2 * place + 1] = (byte & 15).smallHexadecimalDigit
             }
             return 2 * count
         }
     }
+}
 
-    private static func digit(_ number: UInt8) -> UInt8 { number + (number < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
+extension [UInt8] {
+    /// The bytes as small hexadecimal digits.
+    package var hexadecimal: String { withUnsafeBytes { $0.hexadecimal } }
 }

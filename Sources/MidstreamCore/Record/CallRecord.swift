@@ -127,15 +127,7 @@ extension CallRecord.ID: CustomStringConvertible, LosslessStringConvertible, Cod
     }
 
     /// 32 hexadecimal digits in small letters.
-    public var description: String {
-        String(unsafeUninitializedCapacity: 32) { digits in
-            for place in 0..<32 {
-                let digit = UInt8(truncatingIfNeeded: (place < 16 ? high : low) >> (60 - 4 * (place & 15))) & 15
-                digits[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
-            }
-            return 32
-        }
-    }
+    public var description: String { withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { $0.hexadecimal } }
 
     /// Reads what ``description`` gives; nil for anything else.
     public init?(_ description: String) {

@@ -5,6 +5,9 @@ extension UInt8 {
     /// The digit of a number below 16, in capital letters as percent-encoding has them (RFC 3986 §2.1).
     package var hexadecimalDigit: UInt8 { self < 10 ? self + 0x30 : self + 0x37 }
 
+    /// The same in small letters.
+    var smallHexadecimalDigit: UInt8 { self < 10 ? self + 0x30 : self + 0x57 }
+
     /// The number that a hexadecimal digit stands for; nil for any other byte.
     @inlinable
     package var hexadecimalValue: UInt8? {

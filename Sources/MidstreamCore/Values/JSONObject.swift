@@ -40,8 +40,8 @@ package struct JSONObject: Sendable {
         withUnsafeBytes(of: id.uuid) { id in
             for (place, byte) in id.enumerated() {
                 if place == 4 || place == 6 || place == 8 || place == 10 { bytes.append(UInt8(ascii: "-")) }
-                append(digit: byte >> 4)
-                append(digit: byte & 15)
+                bytes.append((byte >> 4).hexadecimalDigit)
+                bytes.append((byte & 15).hexadecimalDigit)
             }
         }
         bytes.append(UInt8(ascii: "\""))
@@ -77,8 +77,7 @@ package struct JSONObject: Sendable {
     /// 16 hexadecimal digits in small letters.
     package mutating func append(hexadecimal number: UInt64) {
         for place in 0..<16 {
-            let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15
-            bytes.append(digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+            bytes.append((UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15).smallHexadecimalDigit)
         }
     }
 
@@ -112,10 +111,6 @@ package struct JSONObject: Sendable {
             write(&self, element)
         }
         append(raw: "]")
-    }
-
-    private mutating func append(digit: UInt8) {
-        bytes.append(digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "A") - 10))
     }
 
     package mutating func add(_ name: StaticString, _ value: Bool?) {
