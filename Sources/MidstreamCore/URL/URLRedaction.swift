@@ -128,7 +128,8 @@ private struct SecretItems {
     /// Whether the name of an item is among them, however it is spelled, or nested in it.
     mutating func contains(_ item: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         if item.allSatisfy({ $0 != UInt8(ascii: "%") && $0 < 128 }) { return hasPart(item) }
-        decode(item)
+        decoded.removeAll(keepingCapacity: true)
+        decoded.append(percentDecoded: UnsafeBufferPointer(rebasing: item))
         if hasPart(decoded) { return true }
         return !otherNames.isEmpty && otherNames.contains(String(decoding: decoded, as: UTF8.self).lowercased())
     }
@@ -150,23 +151,6 @@ private struct SecretItems {
                 start += item.count
             }
             return false
-        }
-    }
-
-    /// Decodes `%` with two digits (RFC 3986 §2.1).
-    private mutating func decode(_ item: Slice<UnsafeBufferPointer<UInt8>>) {
-        decoded.removeAll(keepingCapacity: true)
-        var place = item.startIndex
-        while place < item.endIndex {
-            if item[place] == UInt8(ascii: "%"), place + 2 < item.endIndex, let high = item[place + 1].hexadecimalValue,
-                let low = item[place + 2].hexadecimalValue
-            {
-                decoded.append(high << 4 | low)
-                place += 3
-            } else {
-                decoded.append(item[place])
-                place += 1
-            }
         }
     }
 }

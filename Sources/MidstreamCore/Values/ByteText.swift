@@ -134,20 +134,25 @@ extension [UInt8] {
     package func percentDecoded(plusIsSpace: Bool = false) -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity(count)
+        withUnsafeBufferPointer { plain.append(percentDecoded: $0, plusIsSpace: plusIsSpace) }
+        return plain
+    }
+
+    /// Adds bytes as ``percentDecoded(plusIsSpace:)`` has them.
+    mutating func append(percentDecoded bytes: UnsafeBufferPointer<UInt8>, plusIsSpace: Bool = false) {
         var place = 0
-        while place < count {
-            let byte = self[place]
-            if byte == UInt8(ascii: "%"), place + 2 < count, let high = self[place + 1].hexadecimalValue,
-                let low = self[place + 2].hexadecimalValue
+        while place < bytes.count {
+            let byte = bytes[place]
+            if byte == UInt8(ascii: "%"), place + 2 < bytes.count, let high = bytes[place + 1].hexadecimalValue,
+                let low = bytes[place + 2].hexadecimalValue
             {
-                plain.append(high << 4 | low)
+                append(high << 4 | low)
                 place += 3
             } else {
-                plain.append(plusIsSpace && byte == UInt8(ascii: "+") ? 32 : byte)
+                append(plusIsSpace && byte == UInt8(ascii: "+") ? 32 : byte)
                 place += 1
             }
         }
-        return plain
     }
 }
 
