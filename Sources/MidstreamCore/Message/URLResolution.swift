@@ -23,9 +23,9 @@ extension URLText {
             parts.scheme = root.scheme
             parts.authority = root.authority
             parts.path = join(root.path, relative[...])
-            parts.query = joinQueries(parts.query, root.query)
+            parts.append(query: root.query)
         }
-        parts.query = joinQueries(parts.query, query?[...])
+        parts.append(query: query?[...])
         let whole = parts.text
         do throws(Flaw) {
             return try checked(parts, of: whole).text
@@ -72,12 +72,6 @@ extension URLText {
         let base = base.utf8.last == slash ? Substring(base.utf8.dropLast()) : base
         let relative = relative.utf8.first == slash ? Substring(relative.utf8.dropFirst()) : relative
         return "\(base)/\(relative)"
-    }
-
-    private static func joinQueries(_ first: Substring?, _ second: Substring?) -> Substring? {
-        guard let second, !second.isEmpty else { return first }
-        guard let first, !first.isEmpty else { return second }
-        return "\(first)&\(second)"
     }
 
     /// The path without `.` and `..` (RFC 3986 §5.2.4). Anything before the first slash is dropped.

@@ -92,15 +92,16 @@ package struct URLText: Sendable {
     }
 
     /// The text with an item added at the end of its query.
-    package static func adding(query item: some StringProtocol, to text: String) -> String {
+    package static func adding(query item: String, to text: String) -> String {
         var parts = URLText(text)
-        guard !item.isEmpty else { return text }
-        if let query = parts.query, !query.isEmpty {
-            parts.query = "\(query)&\(item)"
-        } else {
-            parts.query = Substring(item)
-        }
+        parts.append(query: item[...])
         return parts.text
+    }
+
+    /// Adds items at the end of the query.
+    mutating func append(query items: Substring?) {
+        guard let items, !items.isEmpty else { return }
+        query = query.map { $0.isEmpty ? items : "\($0)&\(items)" } ?? items
     }
 
     /// The text without some of its query items.
