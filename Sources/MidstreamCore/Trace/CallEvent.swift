@@ -29,11 +29,7 @@ public struct CallEvent: Sendable, CustomStringConvertible {
     }
 
     /// The same in other words.
-    func saying(_ text: String) -> CallEvent { CallEvent(name: name, description: text, parts: parts) }
-
-    private init(name: String, description: String, parts: @escaping @Sendable () -> [String: EventValue?]) {
-        (self.name, self.description, self.parts) = (name, description, parts)
-    }
+    func saying(_ text: String) -> CallEvent { CallEvent(name, text, parts()) }
 
     /// Its parts by their names.
     public var attributes: [String: EventValue] { parts().compactMapValues { $0 } }
