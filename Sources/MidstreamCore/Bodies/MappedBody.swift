@@ -17,7 +17,7 @@ extension HTTPBody {
     public func mapChunks(
         length: Int64? = nil, _ transform: @escaping @Sendable ([UInt8]) async throws -> [UInt8]
     ) -> HTTPBody {
-        transformed(length: length, contentType: nil) { ChunkTransform(transform) { _ in } }
+        transformed(length: length, contentType: nil) { ChunkTransform(onChunk: transform) { _ in } }
     }
 
     /// A body whose readings are transformed, each by a transform of its own that begins with the first chunk or the end. An error is
@@ -43,13 +43,8 @@ extension HTTPBody {
 
 /// Transforms the chunks of one reading, and may refuse its end.
 struct ChunkTransform {
-    fileprivate let onChunk: ([UInt8]) async throws -> [UInt8]
-    fileprivate let atEnd: (HTTPHeaders?) throws -> Void
-
-    init(_ onChunk: @escaping ([UInt8]) async throws -> [UInt8], atEnd: @escaping (HTTPHeaders?) throws -> Void) {
-        self.onChunk = onChunk
-        self.atEnd = atEnd
-    }
+    let onChunk: ([UInt8]) async throws -> [UInt8]
+    let atEnd: (HTTPHeaders?) throws -> Void
 }
 
 /// One reading, and its transform.

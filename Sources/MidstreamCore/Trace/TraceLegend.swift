@@ -5,12 +5,6 @@ package final class TraceLegend: Sendable {
         package let name: String
         package let stage: InterceptorStage
         package let scope: InterceptorScope
-
-        package init(name: String, stage: InterceptorStage, scope: InterceptorScope) {
-            self.name = name
-            self.stage = stage
-            self.scope = scope
-        }
     }
 
     package let entries: [Entry]
