@@ -88,7 +88,6 @@ package struct CivilTime: Sendable, Equatable {
 extension CivilTime: Comparable {
     /// Whether one comes before the other.
     package static func < (a: CivilTime, b: CivilTime) -> Bool {
-        (a.year, a.month, a.day) == (b.year, b.month, b.day)
-            ? (a.hour, a.minute, a.second) < (b.hour, b.minute, b.second) : (a.year, a.month, a.day) < (b.year, b.month, b.day)
+        (a.year, a.month, a.day, a.hour, a.minute, a.second) < (b.year, b.month, b.day, b.hour, b.minute, b.second)
     }
 }
