@@ -70,16 +70,13 @@ extension ExchangeRecord {
 extension JSONObject {
     /// The fields as pairs, since a name may come more than once.
     fileprivate mutating func add(_ name: StaticString, _ headers: HTTPHeaders, _ redaction: Redaction) {
-        begin(name)
-        append(raw: "[")
-        for (place, field) in headers.enumerated() {
-            append(raw: place == 0 ? "[" : ",[")
-            append(quoted: field.name.rawValue)
-            append(raw: ",")
-            append(quoted: redaction.value(field.value, of: field.name, in: headers))
-            append(raw: "]")
+        add(name, each: headers) { object, field in
+            object.append(raw: "[")
+            object.append(quoted: field.name.rawValue)
+            object.append(raw: ",")
+            object.append(quoted: redaction.value(field.value, of: field.name, in: headers))
+            object.append(raw: "]")
         }
-        append(raw: "]")
     }
 
     /// The text of a body, or its size.
@@ -87,11 +84,11 @@ extension JSONObject {
         _ name: StaticString, _ body: ExchangeRecord.Body?, _ headers: HTTPHeaders, _ redaction: Redaction
     ) {
         guard let body else { return }
-        var object = JSONObject()
-        object.add("size", body.size)
-        if body.size > 0 { object.add("text", redaction.text(body.bytes, contentType: headers[.contentType])) }
-        if !body.isWhole { object.add("cut", true) }
         begin(name)
-        append(raw: object)
+        append { object in
+            object.add("size", body.size)
+            if body.size > 0 { object.add("text", redaction.text(body.bytes, contentType: headers[.contentType])) }
+            if !body.isWhole { object.add("cut", true) }
+        }
     }
 }
