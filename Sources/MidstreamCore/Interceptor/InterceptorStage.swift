@@ -13,13 +13,7 @@ public enum InterceptorStage: String, Comparable, Sendable, Hashable, CaseIterab
     /// The stage's name.
     public var description: String { rawValue }
 
-    private var depth: Int {
-        switch self {
-        case .call: 0
-        case .attempt: 1
-        case .exchange: 2
-        }
-    }
+    private var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// Who put an interceptor into a pipeline.
