@@ -34,11 +34,9 @@ package struct CallersExecutor: Sendable {
     /// to be called under a lock that the task takes.
     @discardableResult @usableFromInline
     package func startAtOnce(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        #if compiler(>=6.2)
-            if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
-                return Task.immediate(executorPreference: preferred as? any TaskExecutor, operation: operation)
-            }
-        #endif
+        if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
+            return Task.immediate(executorPreference: preferred as? any TaskExecutor, operation: operation)
+        }
         return start(operation)
     }
 
@@ -56,12 +54,9 @@ extension TaskGroup {
     /// to be called under a lock that the task takes.
     @inlinable
     package mutating func startAtOnce(_ operation: @escaping @Sendable () async -> ChildTaskResult) {
-        #if compiler(>=6.2)
-            if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
-                addImmediateTask(operation: operation)
-                return
-            }
-        #endif
+        if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
+            return addImmediateTask(operation: operation)
+        }
         addTask(operation: operation)
     }
 }
