@@ -117,10 +117,9 @@ public final class HTTPClient: Sendable {
     /// The same, as somebody shows it who has a redaction of their own.
     package func explain(_ request: HTTPRequest, by redaction: Redaction) async throws -> Explanation {
         let start = try prepared(request)
-        let limits = CallLimits(
-            timeout: configuration.timeout, deadline: configuration.deadline, maxRetries: configuration.maxRetries,
-            redirects: configuration.redirects)
-        return try await pipeline(for: request).rehearse(start, given: request, limits: limits, redaction: redaction) {
+        return try await pipeline(for: request).rehearse(
+            start, given: request, limits: limits, redirects: configuration.redirects, redaction: redaction
+        ) {
             rehearsed(start, $0)
         }
     }

@@ -1,18 +1,11 @@
 internal import Interception
 
-/// The limits that a call would have; nil: none.
-struct CallLimits: Sendable {
-    let timeout: Duration?
-    let deadline: Duration?
-    let maxRetries: Int
-    let redirects: RedirectPolicy
-}
-
 extension Pipeline {
     /// Plans a request element by element, in the order in which they would run, without sending anything. `start` is the given request as
-    /// the client hands it to the pipeline; the client's limits hold where it sets none.
+    /// the client hands it to the pipeline; the client's limits and redirects hold where it sets none.
     func rehearse(
-        _ start: HTTPRequest, given: HTTPRequest, limits: CallLimits, redaction: Redaction, as call: (Rehearsal) -> Call
+        _ start: HTTPRequest, given: HTTPRequest, limits: RequestLimits, redirects: RedirectPolicy, redaction: Redaction,
+        as call: (Rehearsal) -> Call
     ) async throws -> Explanation {
         var request = start
         var plans: [RequestPlan] = []
@@ -32,12 +25,12 @@ extension Pipeline {
                 changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked, redaction),
                 plan: plans[place])
         }
+        let limits = request.limits.over(limits)
         return Explanation(
             clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked, redaction), steps: steps,
             request: try exchange.checked(request, of: call(rehearsal(at: elements.count))), transport: legend.transport,
-            timeout: request.timeout ?? limits.timeout, deadline: request.deadline ?? limits.deadline,
-            maxRetries: request.maxRetries ?? limits.maxRetries, redirects: request.redirects.over(limits.redirects),
-            answeredBy: answerer, redaction: redaction)
+            timeout: limits.timeout, deadline: limits.deadline, maxRetries: limits.maxRetries ?? 0,
+            redirects: request.redirects.over(redirects), answeredBy: answerer, redaction: redaction)
     }
 
     /// The request that the interceptors after stage `call` would make of `start`, and whose it would be.
