@@ -7,25 +7,13 @@ struct JSONPart {
     private let response: HTTPResponse?
     private let base: [JSONStep]
 
-    /// Data that nothing else is known of.
-    init(_ data: Data) {
-        self.data = data
-        (response, base) = (nil, [])
+    /// - Parameter response: Nil for data that nothing else is known of.
+    init(_ data: Data, of response: HTTPResponse? = nil, at base: [JSONStep] = []) {
+        (self.data, self.response, self.base) = (data, response, base)
     }
 
     /// The payload of a result.
-    init(_ data: Data, of result: TaskResult<Data>) {
-        self.data = data
-        response = result.anyResponse
-        base = result.path
-    }
-
-    /// The body of a response.
-    init(of response: HTTPResponse) {
-        data = response.data
-        self.response = response
-        base = []
-    }
+    init(_ data: Data, of result: TaskResult<Data>) { self.init(data, of: result.anyResponse, at: result.path) }
 
     /// Decodes the data.
     ///

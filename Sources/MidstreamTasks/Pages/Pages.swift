@@ -144,9 +144,8 @@ private struct DecodedPages<Element: Decodable>: ElementSource {
         nonisolated(nonsending) mutating func next() async throws -> Element? {
             guard let response = try await pages.next() else { return nil }
             guard !sequence.path.steps.isEmpty else { return try response.decode(Element.self, decoder: sequence.decoder) }
-            let result = TaskResult(response, payload: response.data, rejection: nil)
-            let part = try JSONPart(result.payload, of: result).part(at: sequence.path)
-            return try JSONPart(part, of: result.part(part, at: sequence.path.steps)).decode(Element.self, by: sequence.decoder)
+            let part = try JSONPart(response.data, of: response).part(at: sequence.path)
+            return try JSONPart(part, of: response, at: sequence.path.steps).decode(Element.self, by: sequence.decoder)
         }
     }
 }

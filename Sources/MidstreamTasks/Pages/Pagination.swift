@@ -57,7 +57,7 @@ public struct Pagination: Sendable {
     ///   - path: Where the value is, such as `\.meta.next_cursor`.
     public static func cursor(_ parameter: String, at path: KeyPath<JSONPath, JSONPath>) -> Pagination {
         let path = JSONPath(path)
-        return cursor(parameter) { try $0.body.bytes?.isEmpty == true ? nil : JSONPart(of: $0).scalar(at: path) }
+        return cursor(parameter) { try $0.body.bytes?.isEmpty == true ? nil : JSONPart($0.data, of: $0).scalar(at: path) }
     }
 
     /// The pages have numbers.
