@@ -13,30 +13,23 @@ struct AlternateAnswer: Sendable {
 /// Each answer ends one of these and begins the next, to which the older ones lead. So an answer lives as long as there are attempts
 /// that began before it, and no longer.
 final class AlternateAnswers: Sendable {
-    private struct State {
-        var end: (request: WireRequest, response: HTTPResponse)?
-        var next: AlternateAnswers?
-    }
-
     /// Counts up with each answer.
     let number: Int
-    private let state = Locked(State())
+    /// The answer that ends this one, and those behind it.
+    private let ending = Locked<(request: WireRequest, response: HTTPResponse, next: AlternateAnswers)?>(nil)
 
     init(number: Int) { self.number = number }
 
     deinit {
         // One after the other: each would otherwise release the next within its own end, as deep as there are.
-        var next = state.withLock { $0.next.take() }
-        while isKnownUniquelyReferenced(&next) { next = next?.state.withLock { $0.next.take() } }
+        var next = ending.withLock { $0.take() }?.next
+        while isKnownUniquelyReferenced(&next) { next = next?.ending.withLock { $0.take() }?.next }
     }
 
     /// Notes the answer that ends this one, and begins the next.
     func end(with response: HTTPResponse, to request: WireRequest) -> AlternateAnswer {
         let next = AlternateAnswers(number: number + 1)
-        state.withLock { state in
-            state.end = (request, response)
-            state.next = next
-        }
+        ending.withLock { $0 = (request, response, next) }
         return AlternateAnswer(response: response, number: number, next: next)
     }
 
@@ -45,11 +38,11 @@ final class AlternateAnswers: Sendable {
         var latest: AlternateAnswer?
         var place: AlternateAnswers? = self
         while let current = place {
-            let (end, next) = current.state.withLock { ($0.end, $0.next) }
-            if let end, let next, end.request == request {
-                latest = AlternateAnswer(response: end.response, number: current.number, next: next)
+            let ending = current.ending.withLock { $0 }
+            if let ending, ending.request == request {
+                latest = AlternateAnswer(response: ending.response, number: current.number, next: ending.next)
             }
-            place = next
+            place = ending?.next
         }
         return latest
     }
