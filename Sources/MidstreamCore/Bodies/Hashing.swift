@@ -26,45 +26,21 @@ package enum HashFunction: Sendable {
 #if canImport(CryptoKit)
     /// A hash computed from pieces, by one task at a time.
     package final class Hashing {
-        private enum State {
-            case md5(Insecure.MD5)
-            case sha256(SHA256)
-            case sha512(SHA512)
-        }
-
-        private var state: State
+        private var hash: any CryptoKit.HashFunction
 
         package init(_ function: HashFunction) throws {
             switch function {
-            case .md5: state = .md5(Insecure.MD5())
-            case .sha256: state = .sha256(SHA256())
-            case .sha512: state = .sha512(SHA512())
+            case .md5: hash = Insecure.MD5()
+            case .sha256: hash = SHA256()
+            case .sha512: hash = SHA512()
             }
         }
 
         /// Takes the next piece.
-        package func update(_ bytes: [UInt8]) throws {
-            switch state {
-            case .md5(var hash):
-                hash.update(data: bytes)
-                state = .md5(hash)
-            case .sha256(var hash):
-                hash.update(data: bytes)
-                state = .sha256(hash)
-            case .sha512(var hash):
-                hash.update(data: bytes)
-                state = .sha512(hash)
-            }
-        }
+        package func update(_ bytes: [UInt8]) throws { hash.update(data: bytes) }
 
         /// The hash of all pieces; no other may follow.
-        package func finish() throws -> [UInt8] {
-            switch state {
-            case .md5(let hash): Array(hash.finalize())
-            case .sha256(let hash): Array(hash.finalize())
-            case .sha512(let hash): Array(hash.finalize())
-            }
-        }
+        package func finish() throws -> [UInt8] { Array(hash.finalize()) }
     }
 #else
     /// A hash computed from pieces, by one task at a time.
