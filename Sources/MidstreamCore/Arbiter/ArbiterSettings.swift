@@ -12,6 +12,4 @@ package struct ArbiterSettings: Sendable {
     package var clock: any Clock<Duration> = ContinuousClock()
     package var now: @Sendable () -> Date = { Date() }
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
-
-    package init() {}
 }

@@ -128,17 +128,8 @@ extension HTTPClient.Configuration {
     }
 
     var arbiterSettings: ArbiterSettings {
-        var settings = ArbiterSettings()
-        settings.timeout = timeout
-        settings.deadline = deadline
-        settings.maxRetries = maxRetries
-        settings.validators = validators
-        settings.retryBudget = retryBudget
-        settings.maximumRetryAfter = maximumRetryAfter
-        settings.sharesRetryAfter = sharesRetryAfter
-        settings.clock = clock
-        settings.now = now
-        settings.random = random
-        return settings
+        ArbiterSettings(
+            timeout: timeout, deadline: deadline, maxRetries: maxRetries, validators: validators, retryBudget: retryBudget,
+            maximumRetryAfter: maximumRetryAfter, sharesRetryAfter: sharesRetryAfter, clock: clock, now: now, random: random)
     }
 }
