@@ -4,7 +4,8 @@ package import Interception
 /// because of its outcome, so everything that bounds retries (their number, the budget, the deadline) is here.
 package final class Arbiter: HTTPInterceptor {
     let settings: ArbiterSettings
-    private let ledger: RetryLedger?
+    /// The account of the client's budget for retries; nil when it has none.
+    let ledger: RetryLedger?
     private let alternates: AlternateRequests
     private let pacing: Pacing?
     /// The client's validators, when none of them has to be waited for; otherwise nil.
@@ -26,15 +27,6 @@ package final class Arbiter: HTTPInterceptor {
         alternates = AlternateRequests()
         pacing = settings.sharesRetryAfter ? Pacing(on: settings.clock) : nil
     }
-
-    /// Where the client stands with its budget for retries; nil when it has none.
-    package var budget: RetryBudget.State? { ledger?.state }
-
-    /// Takes one retry from the budget; false when there is none.
-    package func takeRetry() -> Bool { ledger?.takeRetry() ?? true }
-
-    /// Charges the budget with what the transport has sent again by itself.
-    package func count(resends: Int) { ledger?.count(resends: resends) }
 
     /// The type of one of the validators of a request.
     package func validatorName(_ number: Int, for request: HTTPRequest) -> String? {

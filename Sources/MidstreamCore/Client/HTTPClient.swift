@@ -58,7 +58,7 @@ public final class HTTPClient: Sendable {
     }
 
     /// Where the client stands with its budget for retries; nil when it has none.
-    public var retryBudget: RetryBudget.State? { arbiter.budget }
+    public var retryBudget: RetryBudget.State? { arbiter.ledger?.state }
 
     /// A thread of the transport's as a preference for tasks: `withTaskExecutorPreference(client.executor) { … }`. Nil, which leaves tasks where
     /// they are, for transports that have none, such as URLSession's.
@@ -275,8 +275,8 @@ extension HTTPClient: CallOwner {
     /// How long the server asks to wait by its last answer before a failure, as far as that is honoured; nil: it doesn't.
     package func waitAsked(by error: HTTPError) -> Duration? { arbiter.asked(by: error.lastResponse) }
 
-    package func takeRetry() -> Bool { arbiter.takeRetry() }
-    package func count(resends: Int) { arbiter.count(resends: resends) }
+    package func takeRetry() -> Bool { arbiter.ledger?.takeRetry() ?? true }
+    package func count(resends: Int) { arbiter.ledger?.count(resends: resends) }
 
     package func planned(_ request: HTTPRequest, for call: Call) async throws -> PlannedRequest {
         try await assembled.planned(request) { rehearsed(request, $0, since: call.beginning) }
