@@ -25,25 +25,11 @@ package struct URLText: Sendable {
     /// The parts put together again (RFC 3986 §5.3).
     package var text: String {
         var text = ""
-        let parts = [scheme, authority, path, query, fragment]
-        text.reserveCapacity(parts.reduce(5) { $0 + ($1?.utf8.count ?? 0) })
-        if let scheme {
-            text += scheme
-            text += ":"
-        }
-        if let authority {
-            text += "//"
-            text += authority
-        }
+        if let scheme { text += "\(scheme):" }
+        if let authority { text += "//\(authority)" }
         text += path
-        if let query {
-            text += "?"
-            text += query
-        }
-        if let fragment {
-            text += "#"
-            text += fragment
-        }
+        if let query { text += "?\(query)" }
+        if let fragment { text += "#\(fragment)" }
         return text
     }
 
