@@ -98,7 +98,7 @@ extension RedirectPolicy {
                 }
             }
         }
-        let isDowngrade = URLText(request.urlText).isHTTPS && !URLText(url).isHTTPS
+        let isDowngrade = request.urlText.hasSecureScheme && !url.hasSecureScheme
         return isDowngrade && !allowsDowngrade ? nil : target
     }
 
@@ -130,10 +130,6 @@ extension HTTPHeaders {
         let others: [Name] = [.transferEncoding, .expect, .trailer, "Digest", "Repr-Digest", "Unencoded-Digest"]
         removeAll { $0.rawValue.utf8.lazy.map(\.asciiLowercased).starts(with: "content-".utf8) || others.contains($0) }
     }
-}
-
-extension URLText {
-    fileprivate var isHTTPS: Bool { scheme?.lowercased() == "https" }
 }
 
 extension CallEvent {
