@@ -59,11 +59,7 @@ extension HTTPHeaders {
 
     /// Removes all fields of a table, in one pass.
     package mutating func removeAll(in table: FieldNameTable) {
-        removeAll {
-            table.place(of: $0.nameBytes) != nil
-        } refused: {
-            table.contains($0)
-        }
+        removeAll({ table.place(of: $0.nameBytes) != nil }, refused: table.contains)
     }
 
     /// Whether there is a field whose values are secret.

@@ -115,11 +115,7 @@ public struct HTTPHeaders: Sendable {
 
     /// Removes all fields whose names the closure wants gone, in one pass.
     package mutating func removeAll(where isUnwanted: (Name) -> Bool) {
-        removeAll {
-            isUnwanted($0.name)
-        } refused: {
-            isUnwanted($0)
-        }
+        removeAll({ isUnwanted($0.name) }, refused: isUnwanted)
     }
 
     mutating func removeAll(_ isUnwanted: (FieldLine) -> Bool, refused isRefusedUnwanted: (Name) -> Bool) {
