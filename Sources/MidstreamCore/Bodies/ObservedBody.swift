@@ -74,7 +74,7 @@ extension HTTPBody {
         }
         switch storage {
         case .empty, .bytes, .file, .stream:
-            let chunks = FreshChunks(lengthOf: self) { BodyWatch(observer()).iterator(over: self) }
+            let chunks = FreshChunks(length: length, closing: { close() }) { BodyWatch(observer()).iterator(over: self) }
             return HTTPBody(.stream(chunks), contentType: contentType)
         case .once:
             // The reading takes the watch along, which ends with it, or with the body if it is never read.

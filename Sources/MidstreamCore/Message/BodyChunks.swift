@@ -101,11 +101,6 @@ final class FreshChunks: Sendable {
         self.close = close
     }
 
-    /// As long as another body.
-    convenience init(lengthOf original: HTTPBody, _ make: @escaping @Sendable () -> ChunkIterator) {
-        self.init(length: original.length, closing: { original.close() }, make)
-    }
-
     var length: Int64? { measure() }
 }
 
