@@ -3,13 +3,9 @@ public struct ChainedInterceptor<Input: Sendable, Output: Sendable>: Interceptor
     /// The interceptors, outermost first.
     public let interceptors: [any Interceptor<Input, Output>]
 
-    private init(_ interceptors: [any Interceptor<Input, Output>]) {
-        self.interceptors = interceptors
-    }
-
     /// Joins interceptors into one that runs them as listed: the first is the outermost. An empty list passes through.
     public static func chain(inOrder interceptors: [any Interceptor<Input, Output>]) -> Self {
-        Self(interceptors)
+        Self(interceptors: interceptors)
     }
 
     /// Sends the input through the listed interceptors and on to `next`. A throw in one keeps it from those further in.

@@ -24,13 +24,8 @@ public protocol CompletionInterceptor<Input, Output>: Interceptor {
 
 /// The rest of a chain in callback style.
 public struct CompletionNext<Input: Sendable, Output: Sendable>: Sendable {
-    private let next: Next<Input, Output>
-    private let tasks: RunningTasks
-
-    init(_ next: Next<Input, Output>, tasks: RunningTasks) {
-        self.next = next
-        self.tasks = tasks
-    }
+    let next: Next<Input, Output>
+    let tasks: RunningTasks
 
     /// Runs the rest of the chain with `input` in a task of its own and hands the outcome to `completion`, exactly once.
     ///
@@ -51,7 +46,7 @@ extension CompletionInterceptor {
         let tasks = RunningTasks()
         return try await withTaskCancellationHandler {
             try await withCompletion { completion in
-                intercept(input, next: CompletionNext(next, tasks: tasks), completion: completion)
+                intercept(input, next: CompletionNext(next: next, tasks: tasks), completion: completion)
             }
         } onCancel: {
             tasks.cancel()
