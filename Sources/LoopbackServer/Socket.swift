@@ -51,7 +51,7 @@ package final class Socket: Sendable {
             return 0
         #else
             return try whileOpen {
-                let count = System.send(descriptor, bytes.baseAddress, bytes.count, Self.flags | Int32(MSG_DONTWAIT))
+                let count = Platform.send(descriptor, bytes.baseAddress, bytes.count, Self.flags | Int32(MSG_DONTWAIT))
                 guard count < 0 else { return count }
                 guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionEnded() }
                 return 0
@@ -68,7 +68,7 @@ package final class Socket: Sendable {
         defer {
             state.withLock { state in
                 state.senders -= 1
-                if state.senders == 0, !state.isOpen { _ = System.close(descriptor) }
+                if state.senders == 0, !state.isOpen { _ = Platform.close(descriptor) }
             }
         }
         return try send()
@@ -92,7 +92,7 @@ package final class Socket: Sendable {
             while !rest.isEmpty {
                 if let deadline { try wait(for: POLLOUT, until: deadline) }
                 let part = UnsafeRawBufferPointer(rebasing: rest)
-                let count = System.send(descriptor, part.baseAddress, part.count, Self.flags)
+                let count = Platform.send(descriptor, part.baseAddress, part.count, Self.flags)
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno != EINTR, errno != EAGAIN, errno != EWOULDBLOCK {
@@ -172,7 +172,7 @@ package final class Socket: Sendable {
         state.withLock { state in
             guard state.isOpen else { return }
             state.isOpen = false
-            if state.senders == 0 { _ = System.close(descriptor) } else { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+            if state.senders == 0 { _ = Platform.close(descriptor) } else { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 }

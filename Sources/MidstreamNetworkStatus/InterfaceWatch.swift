@@ -17,9 +17,9 @@
             address.sa_family = sa_family_t(AF_NETLINK)
             withUnsafeMutableBytes(of: &address) { $0.storeBytes(of: 0x1 | 0x10 | 0x100, toByteOffset: 8, as: UInt32.self) }
             let socket = socket(AF_NETLINK, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            guard socket >= 0, System.bind(socket, &address, socklen_t(MemoryLayout<sockaddr>.size)) == 0 else {
+            guard socket >= 0, Platform.bind(socket, &address, socklen_t(MemoryLayout<sockaddr>.size)) == 0 else {
                 let reason = String(cString: strerror(errno))
-                if socket >= 0 { System.close(socket) }
+                if socket >= 0 { Platform.close(socket) }
                 throw HTTPError(.unsupported, "The system doesn't tell of changes of the network: \(reason).")
             }
             return InterfaceWatch(socket: socket, changed).end
@@ -36,7 +36,7 @@
                 changed()
             }
             // It is there as long as its socket is.
-            source.setCancelHandler { withExtendedLifetime(self) { _ = System.close(socket) } }
+            source.setCancelHandler { withExtendedLifetime(self) { _ = Platform.close(socket) } }
             source.activate()
             queue.async(execute: changed)
             ResourceWitness.tell(of: self)

@@ -83,7 +83,7 @@ package final class OpenFile: Sendable {
         self.name = name
     }
 
-    deinit { System.close(descriptor) }
+    deinit { Platform.close(descriptor) }
 
     /// The bytes from an offset, or the next ones, as many as the system gives at once; none at the end.
     func read(at offset: Int64? = nil, upTo count: Int) throws -> [UInt8] {

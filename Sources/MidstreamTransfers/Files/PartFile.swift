@@ -45,7 +45,7 @@ final class PartFile: Sendable {
 
     deinit {
         unlock()
-        System.close(descriptor)
+        Platform.close(descriptor)
     }
 
     /// Lets another download write to it. Closing isn't enough where a process that is being started has the descriptor, too.
@@ -111,9 +111,9 @@ final class PartFile: Sendable {
         // A link could lead to what somebody else wants to have read, and a pipe would be waited for.
         let opened = Platform.open(recordPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard opened >= 0 else { return nil }
-        defer { System.close(opened) }
+        defer { Platform.close(opened) }
         var bytes = [UInt8](repeating: 0, count: Self.largestRecord)
-        let count = System.read(opened, &bytes, bytes.count)
+        let count = Platform.read(opened, &bytes, bytes.count)
         return count > 0 ? try? JSONDecoder().decode(PartRecord.self, from: Data(bytes[..<count])) : nil
     }
 
@@ -137,9 +137,9 @@ final class PartFile: Sendable {
         unlink(temporary)
         let opened = Platform.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw failure("write the record of") }
-        let count = data.withUnsafeBytes { System.write(opened, $0.baseAddress, $0.count) }
+        let count = data.withUnsafeBytes { Platform.write(opened, $0.baseAddress, $0.count) }
         let problem = errno
-        System.close(opened)
+        Platform.close(opened)
         guard count == data.count, rename(temporary, recordPath) == 0 else {
             if count != data.count { errno = count < 0 ? problem : ENOSPC }
             let failure = failure("write the record of")
@@ -163,7 +163,7 @@ final class PartFile: Sendable {
         let folder = Platform.open((target as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
         _ = Self.synchronize(folder)
-        System.close(folder)
+        Platform.close(folder)
     }
 
     private static func synchronize(_ descriptor: Int32) -> Bool {
@@ -181,7 +181,7 @@ final class PartFile: Sendable {
         let made = Platform.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard made >= 0 else { return nil }
         defer {
-            System.close(made)
+            Platform.close(made)
             unlink(probe)
         }
         return Self.status(of: made).map { $0.st_mode & 0o777 }
@@ -207,7 +207,7 @@ extension PartFile {
             let opened = Platform.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard opened >= 0 else { throw failure("make a file beside", target, phase: .notSent) }
             guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-                defer { System.close(opened) }
+                defer { Platform.close(opened) }
                 guard errno == EWOULDBLOCK else { throw failure("lock the file beside", target, phase: .notSent) }
                 throw HTTPError(.fileInUse, "Another download writes to \(target).", phase: .notSent)
             }
@@ -216,7 +216,7 @@ extension PartFile {
             if let held = status(of: opened), lstat(path, &named) == 0, held.st_ino == named.st_ino, held.st_dev == named.st_dev {
                 return opened
             }
-            System.close(opened)
+            Platform.close(opened)
         }
     }
 

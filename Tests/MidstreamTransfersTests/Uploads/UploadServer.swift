@@ -52,7 +52,7 @@ final class UploadServer: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let port = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> UInt16 in
-                _ = System.bind(listener, address, length)
+                _ = Platform.bind(listener, address, length)
                 listen(listener, 64)
                 getsockname(listener, address, &length)
                 return UnsafeRawPointer(address).assumingMemoryBound(to: sockaddr_in.self).pointee.sin_port.bigEndian
@@ -64,14 +64,14 @@ final class UploadServer: Sendable {
         let state = state
         Thread.detachNewThread {
             while true {
-                let connection = System.accept(listener)
+                let connection = Platform.accept(listener, nil, nil)
                 guard connection >= 0 else {
                     // Not before: its number would be another server's, whose connections this thread would take.
-                    System.close(listener)
+                    Platform.close(listener)
                     return
                 }
                 Self.serve(connection, state)
-                System.close(connection)
+                Platform.close(connection)
             }
         }
     }
@@ -114,7 +114,7 @@ final class UploadServer: Sendable {
         keep(rest[...])
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while request.bodyLength < wanted {
-            let count = System.read(connection, &buffer, buffer.count)
+            let count = Platform.read(connection, &buffer, buffer.count)
             guard count > 0 else { break }
             keep(buffer[..<count])
         }
@@ -167,7 +167,7 @@ final class UploadServer: Sendable {
                 }
                 return (request, Array(bytes[end.upperBound...]))
             }
-            let count = System.read(connection, &buffer, buffer.count)
+            let count = Platform.read(connection, &buffer, buffer.count)
             guard count > 0 else { return nil }
             bytes += buffer[..<count]
         }
@@ -175,6 +175,6 @@ final class UploadServer: Sendable {
 
     private static func send(_ connection: Int32, _ text: String) {
         let bytes = Array(text.utf8)
-        _ = System.send(connection, bytes, bytes.count, 0)
+        _ = Platform.send(connection, bytes, bytes.count, 0)
     }
 }
