@@ -37,7 +37,8 @@ public struct Multipart: Sendable {
     ///   - boundary: As for ``init(boundary:)``.
     public static func related(type: String, start: String? = nil, boundary: String = randomBoundary()) -> Multipart {
         Multipart(
-            subtype: "related; type=\(type.quoted)" + (start.map { "; start=\($0.quoted)" } ?? ""), boundary: boundary)
+            subtype: "related; type=\(type.withoutControls.quoted)"
+                + (start.map { "; start=\($0.withoutControls.quoted)" } ?? ""), boundary: boundary)
     }
 
     /// A boundary that occurs in no part, as far as anyone can tell.
@@ -130,7 +131,8 @@ extension Multipart: CustomStringConvertible, CustomReflectable {
 extension HTTPBody {
     /// A body of several parts. It can be sent again when each of its parts can.
     public static func multipart(_ multipart: Multipart) -> HTTPBody {
-        let type = "multipart/\(multipart.subtype); boundary=\(multipart.boundary.quotedUnlessToken)"
+        let boundary = multipart.boundary.isToken ? multipart.boundary : multipart.boundary.withoutControls.quoted
+        let type = "multipart/\(multipart.subtype); boundary=\(boundary)"
         if let problem = multipart.problem { return .failing(problem, contentType: type) }
         if multipart.isReplayable {
             return HTTPBody(.stream(FreshChunks(length: multipart.length) { multipart.chunks() }), contentType: type)
@@ -152,18 +154,6 @@ extension String {
     }
 
     private static var otherBoundaryBytes: [UInt8] { Array("'()+_,-./:=? ".utf8) }
-
-    /// As a quoted string (RFC 9110 §5.6.4), without what can't stand in one.
-    fileprivate var quoted: String {
-        var quoted = "\""
-        for scalar in unicodeScalars where scalar.value >= 32 && scalar.value != 127 {
-            if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
-            quoted.unicodeScalars.append(scalar)
-        }
-        return quoted + "\""
-    }
-
-    fileprivate var quotedUnlessToken: String { isToken ? self : quoted }
 }
 
 extension [UInt8] {

@@ -106,7 +106,8 @@ extension String {
         self[...].withBytes { $0.percentEncoded(exceptFor: .quotedInForm, others: true) } ?? self
     }
 
-    fileprivate var withoutControls: String {
+    /// Without what can stand neither in a field nor in a quoted string.
+    var withoutControls: String {
         let isControl = { (byte: UInt8) in byte < 32 || byte == 127 }
         return self[...].withBytes { bytes in
             bytes.contains(where: isControl) ? String(decoding: bytes.filter { !isControl($0) }, as: UTF8.self) : self

@@ -39,6 +39,17 @@ extension String {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 
+    /// The text as a quoted string (RFC 9110 §5.6.4).
+    package var quoted: String {
+        var quoted = [UInt8(ascii: "\"")]
+        // By bytes: a quotation mark that another character combines with ends the string all the same.
+        for byte in utf8 {
+            if byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") { quoted.append(UInt8(ascii: "\\")) }
+            quoted.append(byte)
+        }
+        return String(decoding: quoted, as: UTF8.self) + "\""
+    }
+
     /// The text as it may be shown on terminals and in logs: control characters (C0 but for the tab, DEL, C1), line separators and
     /// characters that change the direction of writing are escaped as in Swift, `\u{1B}`.
     package var escapingControls: String {

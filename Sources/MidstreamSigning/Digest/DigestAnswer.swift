@@ -60,16 +60,3 @@ struct DigestAnswer {
         return isPlain || !challenge.takesUTF8 ? "username=\(user.quoted)" : "username*=UTF-8''\(user.percentEncoded)"
     }
 }
-
-extension String {
-    /// The text as a quoted string (RFC 9110 §5.6.4).
-    fileprivate var quoted: String {
-        var quoted = [UInt8(ascii: "\"")]
-        // By bytes: a quotation mark that another character combines with ends the string all the same.
-        for byte in utf8 {
-            if byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") { quoted.append(UInt8(ascii: "\\")) }
-            quoted.append(byte)
-        }
-        return String(decoding: quoted, as: UTF8.self) + "\""
-    }
-}
