@@ -51,20 +51,6 @@ package final class ChainLinks<Input: Sendable, Output: Sendable>: Sendable {
     }
 }
 
-/// The end of a chain that a closure is.
-struct ClosureTerminal<Input: Sendable, Output: Sendable>: Interceptor {
-    let work: @Sendable (Input) async throws -> Output
-
-    func intercept(_ input: Input, next: Next<Input, Output>) async throws -> Output { try await work(input) }
-}
-
-/// The end of a chain that is put into another one.
-struct NextTerminal<Input: Sendable, Output: Sendable>: Interceptor {
-    let rest: Next<Input, Output>
-
-    func intercept(_ input: Input, next: Next<Input, Output>) async throws -> Output { try await rest(input) }
-}
-
 /// Watches what passes through a chain without taking part in it.
 ///
 /// Called synchronously around every interceptor and around the terminal, whose index is the number of interceptors.

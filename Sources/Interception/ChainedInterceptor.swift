@@ -21,7 +21,8 @@ extension Next {
         case 0: return try await self(input)
         case 1: return try await interceptors[0].intercept(input, next: self)
         default:
-            return try await ChainLinks(interceptors, terminal: NextTerminal(rest: self)).run(input, at: position)
+            let rest = ClosureInterceptor<Input, Output> { input, _ in try await self(input) }
+            return try await ChainLinks(interceptors, terminal: rest).run(input, at: position)
         }
     }
 }

@@ -15,7 +15,7 @@ public struct InterceptorChain<Input: Sendable, Output: Sendable>: Sendable {
         _ interceptors: [any Interceptor<Input, Output>] = [],
         terminal: @escaping @Sendable (Input) async throws -> Output
     ) {
-        links = ChainLinks(interceptors, terminal: ClosureTerminal(work: terminal))
+        links = ChainLinks(interceptors, terminal: ClosureInterceptor<Input, Output> { input, _ in try await terminal(input) })
     }
 
     private init(_ links: ChainLinks<Input, Output>) { self.links = links }
