@@ -53,8 +53,7 @@ extension HTTPHeaders {
     /// The number of a `Content-Length`: digits and nothing else (RFC 9110 §8.6), or a list that repeats one number
     /// (RFC 9112 §6.3). Nil for any other text.
     package static func contentLength(_ text: String) -> Int64? {
-        var text = text
-        return text.withUTF8 { contentLength($0) }
+        text[...].withBytes { contentLength($0) }
     }
 
     private static func contentLength(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {

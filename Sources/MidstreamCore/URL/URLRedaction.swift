@@ -81,8 +81,7 @@ extension URLText {
     /// Whether the values of a query item are withheld.
     package static func isSecret(item name: String) -> Bool {
         var secrets = secretItems.withLock { $0 }
-        var name = name.percentEncoded
-        return name.withUTF8 { secrets.contains($0[...]) }
+        return name.percentEncoded[...].withBytes { secrets.contains($0[...]) }
     }
 
     private static let secretItems = Locked(SecretItems())

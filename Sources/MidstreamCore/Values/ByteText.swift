@@ -64,10 +64,7 @@ extension String {
     }
 
     /// The text with every byte outside the unreserved characters percent-encoded (RFC 3986 §2.1).
-    package var percentEncoded: String {
-        var text = self
-        return text.withUTF8 { $0.percentEncoded(exceptFor: .unreserved) } ?? self
-    }
+    package var percentEncoded: String { self[...].withBytes { $0.percentEncoded(exceptFor: .unreserved) } ?? self }
 
     /// The text as it stands in a form (WHATWG URL §5.2).
     package var formEncoded: String {

@@ -8,8 +8,7 @@ package enum HTTPDate {
     ///
     /// - Parameter now: The moment near which a year of two digits lies; only the second form has one.
     package static func parse(_ text: String, now: @autoclosure () -> Date = Date()) -> Date? {
-        var text = text
-        return text.withUTF8 { parse($0, now: now()) }
+        text[...].withBytes { parse($0, now: now()) }
     }
 
     /// The same, of a value that is no string yet.
