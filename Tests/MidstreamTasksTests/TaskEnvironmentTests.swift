@@ -5,6 +5,7 @@ import MidstreamTesting
 import Testing
 
 private enum Tenant: TaskEnvironmentKey { static let defaultValue = "public" }
+private enum Limit: TaskEnvironmentKey { static let defaultValue: Int? = 5 }
 
 extension TaskEnvironmentValues {
     fileprivate var tenant: String {
@@ -50,6 +51,13 @@ extension TaskEnvironmentValues {
     @Test func theMembersOfAGroupHaveIt() async throws {
         let group = GroupTask([1, 2]) { _ in task }.environment(\.tenant, "acme")
         #expect(try await group.result().mapValues { try $0.get() } == [1: "acme 1", 2: "acme 1"])
+    }
+
+    @Test func anOptionalValueHasItsDefaultAndMayBeSetToNil() {
+        var values = TaskEnvironmentValues()
+        #expect(values[Limit.self] == 5)
+        values[Limit.self] = nil
+        #expect(values[Limit.self] == nil)
     }
 
     @Test func itsDescriptionShowsNoValues() {

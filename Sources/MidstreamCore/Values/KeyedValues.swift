@@ -13,24 +13,12 @@ package struct KeyedValues: Sendable, CustomStringConvertible {
     var count: Int { values.count }
 
     /// The value of a key; nil when none has been set.
-    package subscript<Key, Value: Sendable>(key: Key.Type) -> Value? {
-        get { value(of: ObjectIdentifier(key)) as? Value }
-        set {
-            if let newValue {
-                set(newValue, for: ObjectIdentifier(key))
-            } else if let place = place(of: ObjectIdentifier(key)) {
-                values.remove(at: place)
-            }
-        }
-    }
-
-    /// The value without a cast.
-    func value(of key: ObjectIdentifier) -> (any Sendable)? {
+    package func value(of key: ObjectIdentifier) -> (any Sendable)? {
         guard let place = place(of: key) else { return nil }
         return values[place].value
     }
 
-    mutating func set(_ value: any Sendable, for key: ObjectIdentifier) {
+    package mutating func set(_ value: any Sendable, for key: ObjectIdentifier) {
         if let place = place(of: key) { return values[place].value = value }
         // Who sets one mostly sets another.
         if values.isEmpty { values.reserveCapacity(2) }

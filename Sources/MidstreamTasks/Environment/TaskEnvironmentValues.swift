@@ -36,8 +36,11 @@ public struct TaskEnvironmentValues: Sendable, CustomStringConvertible, CustomRe
 
     /// The value of a key; its default when none is set.
     public subscript<Key: TaskEnvironmentKey>(key: Key.Type) -> Key.Value {
-        get { values[key] ?? Key.defaultValue }
-        set { values[key] = newValue }
+        get {
+            guard let value = values.value(of: ObjectIdentifier(key)) else { return Key.defaultValue }
+            return value as? Key.Value ?? Key.defaultValue
+        }
+        set { values.set(newValue, for: ObjectIdentifier(key)) }
     }
 
     /// How many values are set; not what they are, since they may be secret.
