@@ -16,7 +16,7 @@
 /// With a key, work of different keys runs side by side; without one (`Key` is `Never`) there is one piece of work.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value, and how many callers get it.
-    @usableFromInline typealias Landing = (value: Value, callers: Int)
+    @usableFromInline package typealias Landing = (value: Value, callers: Int)
     @usableFromInline typealias Waiter = Suspension<Result<Landing, any Error>>
 
     /// One run of the work.
@@ -68,13 +68,14 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// The value of the work of a key, or of that without one, and how many callers it is given to; see ``run(_:_:)``.
     ///
+    /// Inlined into those who use it, with what it calls: a key and a value that aren't known would cost more than all the rest.
+    ///
     /// - Parameter latest: Until when this caller has time, for work that asks (``latest(for:)``); the wait isn't ended then. The largest
     ///   number: no limit.
     @inlinable
     package func shared(
         _ key: Key?, until latest: Int64 = .max, _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> (value: Value, callers: Int) {
-        // Inlined into those who use it, with what it calls: a key and a value that aren't known would cost more than all the rest.
+    ) async throws -> Landing {
         // What is only tried out mustn't be shared with those who mean it.
         if ChainPosition.local.get()?.isRehearsal == true { return (try await work(), 1) }
         try Task.checkCancellation()
