@@ -108,14 +108,8 @@ struct FieldLine {
     var value: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[(colon + 1)..<(end - 1)]) }
 
     func isNamed(_ name: HTTPHeaders.Name) -> Bool {
-        let wanted = name.rawValue.utf8
-        guard wanted.count == colon - start else { return false }
-        var place = start
-        for byte in wanted {
-            guard byte.asciiLowercased == bytes[place].asciiLowercased else { return false }
-            place += 1
-        }
-        return true
+        name.rawValue.utf8.count == colon - start
+            && nameBytes.elementsEqual(name.rawValue.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 }
 
