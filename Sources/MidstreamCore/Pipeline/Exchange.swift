@@ -2,7 +2,7 @@ package import Interception
 
 /// The end of a pipeline: one request to the transport, one response from it.
 struct Exchange: Interceptor {
-    private let transport: any HTTPTransport
+    let transport: any HTTPTransport
 
     /// The same, when it can be told more than the request.
     private let informed: (any ExchangeTransport)?
@@ -14,16 +14,13 @@ struct Exchange: Interceptor {
     /// The place of the innermost that may give up answers; -1: there is none.
     let lastGivingUp: Int
 
-    init(_ transport: any HTTPTransport, elements: [Pipeline.Element] = []) {
+    init(_ transport: any HTTPTransport, behind elements: [Pipeline.Element]) {
         self.transport = transport
         informed = transport as? any ExchangeTransport
         remark = informed?.remark
         identities = PipelineIdentities(elements, transport)
         lastGivingUp = elements.lastIndex { $0.interceptor.traits.contains(.givesUpAnswers) } ?? -1
     }
-
-    /// The end of a pipeline of other elements.
-    func ending(_ elements: [Pipeline.Element]) -> Exchange { Exchange(transport, elements: elements) }
 
     /// Whether an exchange ends by itself when its time is over.
     var keepsTime: Bool { informed?.keepsTime == true }

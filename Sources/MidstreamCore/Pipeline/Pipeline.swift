@@ -59,8 +59,8 @@ package final class Pipeline: Sendable {
     private let traced: ChainLinks<HTTPRequest, HTTPResponse>
     private let plain: ChainLinks<HTTPRequest, HTTPResponse>
 
-    private init(_ elements: [Element], transportName: String, exchange: Exchange, redaction: Redaction) {
-        let exchange = exchange.ending(elements)
+    private init(_ elements: [Element], transport: any HTTPTransport, named transportName: String, redaction: Redaction) {
+        let exchange = Exchange(transport, behind: elements)
         self.elements = elements
         legend = TraceLegend(
             elements.map { TraceLegend.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }, transport: transportName,
@@ -94,15 +94,15 @@ package final class Pipeline: Sendable {
             Element(arbiter, .arbiter, .builtIn), Element(redirects, .redirects, .builtIn),
         ]
         self.init(
-            Self.sorted(builtIn + Self.elements(interceptors, scope: .client)),
-            transportName: "\(type(of: transport))", exchange: Exchange(transport), redaction: redaction)
+            Self.sorted(builtIn + Self.elements(interceptors, scope: .client)), transport: transport,
+            named: "\(type(of: transport))", redaction: redaction)
     }
 
     /// The pipeline with interceptors of one request added: in each stage outside the client's of the same rank.
     package func adding(request interceptors: [any HTTPInterceptor]) -> Pipeline {
         Pipeline(
-            Self.sorted(Self.elements(interceptors, scope: .request) + elements), transportName: legend.transport,
-            exchange: exchange, redaction: legend.redaction)
+            Self.sorted(Self.elements(interceptors, scope: .request) + elements), transport: exchange.transport,
+            named: legend.transport, redaction: legend.redaction)
     }
 
     nonisolated(nonsending)
