@@ -9,7 +9,7 @@ extension ResponseCache {
         if let reason = demand.bypass {
             return demand.isOnlyIfCached ? .answers("\(reason), would answer 504") : .known("not for the cache: \(reason)")
         }
-        let identity = ChainPosition.current?.call?.rehearsal?.identity(of: request) ?? WireIdentity()
+        let identity = ChainPosition.current?.call?.rehearsal?.identity(request) ?? WireIdentity()
         let lookup = await lookUp(request, identity, on: ContinuousClock())
         let decision = rules.decide(request.method, demand, lookup, at: options.now())
         request = decision.conditional(request)

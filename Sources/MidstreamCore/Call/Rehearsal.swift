@@ -6,13 +6,8 @@ internal import Interception
 /// task is out of reach, and so is whatever doesn't go through a client.
 package struct Rehearsal: Sendable {
     private let refused = Locked<[String]>([])
-    private let identify: @Sendable (HTTPRequest) -> WireIdentity
-
-    /// - Parameter identify: Whose a request will be by those further in than the one that is asked.
-    package init(identify: @escaping @Sendable (HTTPRequest) -> WireIdentity) { self.identify = identify }
-
-    /// Whose a request will be by those further in.
-    package func identity(of request: HTTPRequest) -> WireIdentity { identify(request) }
+    /// Whose a request will be by those further in than the one that is asked.
+    package let identity: @Sendable (HTTPRequest) -> WireIdentity
 
     /// What was tried to be sent, in words; nil when nothing was.
     package var summary: String? {
