@@ -1,8 +1,6 @@
 /// A task of which only the result's type is known.
 ///
-/// It is what all modifiers give and are given. The alternative, a type that spells out each modifier, would allow nothing more and
-/// fill error messages with five levels of generics; the price of this one is an allocation for each modifier when a task
-/// is put together.
+/// It is what all modifiers give and are given, at the price of an allocation for each when a task is put together.
 public struct AnyRequestTask<Element: Sendable>: RequestTask {
     private let work: @Sendable () async throws -> Element
 
