@@ -26,24 +26,22 @@ public struct TraceParentInterceptor: RequestInterceptor {
 
     /// Adds the fields.
     public func intercept(request: inout HTTPRequest) async throws {
-        guard let span = span(of: request) else { return }
-        request.headers["traceparent"] = span.description
-        request.headers["tracestate"] = span.state
-        request.note("span \(span.spanID)")
+        if let span = addSpan(to: &request) { request.note("span \(span.spanID)") }
     }
 
     /// Adds the fields with another span than the one that is sent.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        guard let span = span(of: request) else { return .known("adds no traceparent") }
-        request.headers["traceparent"] = span.description
-        request.headers["tracestate"] = span.state
-        return .unknown("would give the span another number")
+        addSpan(to: &request) == nil ? .known("adds no traceparent") : .unknown("would give the span another number")
     }
 
-    private func span(of request: HTTPRequest) -> TraceParent? {
+    /// Adds the fields of a new span; nil: the request gets none.
+    private func addSpan(to request: inout HTTPRequest) -> TraceParent? {
         guard !request.headers.contains("traceparent") else { return nil }
         if let origins, HTTPOrigin(request.urlText).map(origins.contains) != true { return nil }
-        return (request.traceParent ?? TraceParent.current ?? TraceParent(of: request)).child()
+        let span = (request.traceParent ?? TraceParent.current ?? TraceParent(of: request)).child()
+        request.headers["traceparent"] = span.description
+        request.headers["tracestate"] = span.state
+        return span
     }
 }
 
