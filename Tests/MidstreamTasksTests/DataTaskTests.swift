@@ -119,6 +119,15 @@ import Testing
         #expect(stub.requests.map(\.body.bytes) == [Array("one".utf8), Array("two".utf8)])
     }
 
+    @Test("what is known of header fields comes with them: which are secret, and which can't be sent")
+    func marksOfHeaders() async {
+        var headers: HTTPHeaders = ["X-Own": "s3cret", "X-Broken": "a\nb"]
+        headers.markSensitive("X-Own")
+        let task = HTTPClient.stubbed(.ok).get("u").headers(headers)
+        #expect(task.request.headers.isSensitive("X-Own"))
+        #expect((await failure { try await task.result() } as? HTTPError)?.code == .invalidRequest)
+    }
+
     @Test func theShortFormsGiveTheBodyInTheFormThatIsAskedFor() async throws {
         let client = HTTPClient.stubbed(.json(#"{"id": 1, "name": "Ann"}"#))
         #expect(try await client.get("u").value(User.self) == User(id: 1, name: "Ann"))

@@ -15,9 +15,9 @@ extension DataTask {
     /// With several header fields, each in place of those of its name.
     public func headers(_ headers: HTTPHeaders) -> DataTask {
         with { request in
-            let names = Set(headers.lazy.map(\.name))
-            request.headers.removeAll(where: names.contains)
-            for (name, value) in headers { request.headers.add(name, value) }
+            let others = request.headers
+            request.headers = headers
+            request.headers.merge(defaults: others)
         }
     }
 
