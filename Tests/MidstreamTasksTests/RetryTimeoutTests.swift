@@ -64,6 +64,20 @@ import Testing
         #expect(stub.requests.map(\.method) == [.post, .get])
     }
 
+    @Test("a POST isn't asked again for the sake of a key that an interceptor gives each call", arguments: [503, 303])
+    func keyOfEachCall(code: Int) async throws {
+        let stub = StubTransport { request in
+            let status = request.method == .post ? HTTPStatus(code) : .serviceUnavailable
+            return HTTPResponse(status: status, headers: ["Location": "/b"], request: request)
+        }
+        let client = testClient(baseURL: "https://example.com", transport: stub) {
+            ClosureRequestInterceptor { $0.headers[.idempotencyKey] = $0.id.uuidString }
+        }
+        #expect(try await client.post("a").askAgain(1).result().head.status == 503)
+        _ = try? await client.post("a").acceptOnlyStatusCode([201]).askAgain(1).result()
+        #expect(stub.requests.filter { $0.method == .post }.count == 2)
+    }
+
     @Test("a PUT whose body is used up isn't asked again because what it redirects to fails: the server's answer stands")
     func redirectedOnceBody() async throws {
         let stub = StubTransport(sequence: [

@@ -306,6 +306,8 @@ extension HTTPError {
     /// The error with what the client knows and the place of its origin didn't.
     fileprivate func completed(request: HTTPRequest, record: TraceRecorder?, decoder: any BodyDecoder) -> HTTPError {
         var error = befalling(request)
+        // A key that an interceptor adds is another one in the next call.
+        if phase != .notSent, !request.isRepeatable, self.request?.allowsUnsafeRetry != true { error.mayBeRepeated = false }
         error.response?.decoder = decoder
         error.request = error.request ?? request
         error.callID = error.callID ?? request.id

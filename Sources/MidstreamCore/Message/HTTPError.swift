@@ -165,8 +165,9 @@ public struct HTTPError: Error, Sendable {
         set { fields[0].callID = newValue }
     }
 
-    /// Whether the request of the present call may be sent a second time, where ``phase`` and ``request`` are those of a call within it.
-    var mayBeRepeated: Bool? {
+    /// Whether the request of the present call may be sent a second time, where ``phase`` and ``request`` don't tell: they are those of a call
+    /// within it, or have what an interceptor has added.
+    package var mayBeRepeated: Bool? {
         get { fields[0].mayBeRepeated }
         set { fields[0].mayBeRepeated = newValue }
     }

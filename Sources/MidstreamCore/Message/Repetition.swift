@@ -71,9 +71,10 @@ extension HTTPError {
     /// Such failures are a timeout, a connection that can't be made or breaks, a name that isn't found, and the statuses 408, 429,
     /// 502, 503 and 504; after retries the last attempt's counts. A closed transport isn't such a failure. A request may be sent
     /// twice when it wasn't sent at all, its method is idempotent (RFC 9110 §9.2.2), it has an `Idempotency-Key`, or
-    /// ``HTTPRequest/allowsUnsafeRetry`` says so; of several that redirects led through each has to allow it. One whose body can be read
-    /// only once, and has been, may not. Where a call failed that an interceptor has made by itself, it is the request of the call around
-    /// it that has to allow it, sent or not.
+    /// ``HTTPRequest/allowsUnsafeRetry`` says so; of several that redirects led through each has to allow it. A key that an interceptor has
+    /// added doesn't count, since the next call's is another one. A request whose body can be read only once, and has been, may not be
+    /// sent twice. Where a call failed that an interceptor has made by itself, it is the request of the call around it that has to allow it,
+    /// sent or not.
     public var isTransient: Bool {
         let last = code == .retriesExhausted ? underlying as? HTTPError : self
         switch code {
