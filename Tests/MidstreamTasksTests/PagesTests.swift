@@ -221,7 +221,8 @@ import Testing
         #expect(stub.requests.map { $0.headers[.authorization] } == [user, user, user, user])
     }
 
-    @Test func credentialsStayWithTheirOrigin() async throws {
+    @Test(arguments: [InterceptorStage.attempt, .exchange])
+    func credentialsStayWithTheirOrigin(stage: InterceptorStage) async throws {
         let stub = stub([
             "https://example.com/u?x=1&key=k3y": ("1", "<https://other.example/u?key=k3y&y=2>; rel=next"),
             "https://other.example/u?y=2": ("2", "<https://example.com/u?key=k3y&x=3>; rel=next"),
@@ -231,7 +232,7 @@ import Testing
         configuration.headers = ["Authorization": "configured", "X-Plain": "plain"]
         configuration.query = [("key", "k3y")]
         let client = testClient(baseURL: "https://example.com", configuration: configuration, transport: stub) {
-            ClosureRequestInterceptor { $0.headers["X-API-Key"] = "intercepted" }
+            ClosureRequestInterceptor(stage: stage) { $0.headers["X-API-Key"] = "intercepted" }
         }
         let task = client.get("u?x=1").headers(["Cookie": "own", "X-Marked": "own"]).with { $0.headers.markSensitive("X-Marked") }
         #expect(try await bodies(task.pages(.link())) == ["1", "2", "3"])

@@ -154,6 +154,8 @@ private struct DecodedPages<Element: Decodable>: ElementSource {
 /// configuration or an authenticating interceptor.
 struct CredentialRemoval: HTTPInterceptor {
     let stage = InterceptorStage.exchange
+    /// Behind those of the client that have the usual rank, which may add some.
+    let rank = InterceptorRank.wire
     let traits = InterceptorTraits.endsInTime
     /// The items that the client adds to each URL, as they read: a server may encode them otherwise than the client does.
     private let items: Set<[UInt8]>
