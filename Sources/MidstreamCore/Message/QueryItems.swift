@@ -80,11 +80,9 @@ private struct QueryValue: Decodable {
             text = nil
         } else if let flag = try? value.decode(Bool.self) {
             text = String(flag)
-        } else if let number = try? value.decode(Int64.self) {
-            text = String(number)
-        } else if let number = try? value.decode(UInt64.self) {
-            // As a floating-point number it would be another one.
-            text = String(number)
+        } else if let number = try? value.decode(Decimal.self), !number.isNaN {
+            // As a floating-point number it might be another one.
+            text = number.description
         } else if let number = try? value.decode(Double.self) {
             text = String(number)
         } else {
