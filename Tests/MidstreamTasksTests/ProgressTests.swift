@@ -52,6 +52,25 @@ import Testing
         #expect(stub.requests[0].body.length == 2)
     }
 
+    private struct LateCredential: HTTPInterceptor {
+        let stage = InterceptorStage.exchange
+        let rank = InterceptorRank.innermost
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            var request = request
+            request.headers[.authorization] = "late"
+            return try await next(request)
+        }
+    }
+
+    @Test("The response knows what was added further in, as caches have to, and the body as it was given")
+    func whatWasSent() async throws {
+        let client = testClient(baseURL: "https://example.com", transport: stub([[1]])) { LateCredential() }
+        let response = try await client.post("a", body: .bytes([7])).progress { _ in }.response()
+        #expect(response.request.headers[.authorization] == "late")
+        #expect(response.request.body.bytes == [7] && !response.request.isWatchedArriving)
+    }
+
     @Test func bothAreReportedToEveryoneWhoAsked() async throws {
         let inner = Log<TransferProgress.Direction>()
         let outer = Log<TransferProgress.Direction>()

@@ -15,7 +15,9 @@ struct TransferInterceptor: HTTPInterceptor {
         // The arrival of a body can be watched only while it arrives; the client collects it.
         if observer.watchesDownload { observed.isWatchedArriving = true }
         var response = try await next(observed)
-        response.request = request
+        // No more than that: a cache looks at what was added further in.
+        response.request.body = request.body
+        response.request.isWatchedArriving = request.isWatchedArriving
         response.body = observer.observing(received: response.body)
         return response
     }

@@ -12,7 +12,7 @@ struct UploadCounter: HTTPInterceptor {
         var counted = request
         counted.body = request.body.observed(observer)
         var response = try await next(counted)
-        response.request = request
+        response.request.body = request.body
         return response
     }
 
