@@ -13,8 +13,8 @@ package protocol ByteChannel: Sendable {
 
     /// Sends bytes; returns when all but 64 KiB of what was written have left, which they do at the pace of the other side.
     ///
-    /// - Throws: As ``read()`` does, perhaps for bytes that were written before; `CancellationError` closes the channel, since a part of the
-    ///   bytes may have left.
+    /// - Throws: As ``read()`` does, perhaps for bytes that were written before; what has been received until then can still be read, and then the
+    ///   end. `CancellationError` closes the channel, since a part of the bytes may have left.
     nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws
 
     /// Closes the connection at once; what hasn't left doesn't. Harmless when repeated. A waiting reader or writer fails with
@@ -107,7 +107,7 @@ package final class BodyChannel: ByteChannel {
         guard !bytes.isEmpty else { return }
         do {
             try await writer.write(bytes)
-        } catch {
+        } catch let error as CancellationError {
             body.close()
             throw error
         }

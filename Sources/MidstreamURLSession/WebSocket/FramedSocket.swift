@@ -64,7 +64,9 @@ final class FramedSocket: Sendable, ByteWriter {
 
     nonisolated(nonsending) private func send(_ message: SocketMessage) async throws {
         do { try await socket.send(message) } catch let error as CancellationError { throw error } catch {
-            throw Self.lost(error)
+            let lost = Self.lost(error)
+            end(.failure(lost))
+            throw lost
         }
     }
 

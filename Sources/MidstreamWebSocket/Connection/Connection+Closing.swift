@@ -56,8 +56,9 @@ extension Connection {
     /// given end.
     private func begun(or other: End) async -> End? {
         let (ours, sent) = state.withLock { state in
-            defer { state.closing = state.closing ?? other }
-            return (state.closing, state.closeSent)
+            let ours = state.closeSent == nil ? nil : state.closing
+            state.closing = ours ?? other
+            return (ours, state.closeSent)
         }
         _ = await sent?.wait(for: Self.closeTimeout, on: stopwatch.timer)
         return ours

@@ -103,8 +103,8 @@ extension Connection {
             giveUp()
             throw error
         } catch {
-            // What is received may still say why.
-            lose(error)
+            // What was received before is still read, by a reader who is behind as well, and may say why.
+            state.withLock { $0.closing = $0.closing ?? End.lost(by: error) }
             throw failure
         }
     }

@@ -14,11 +14,17 @@ final class Connection: Sendable {
         static func lost(_ closure: WebSocketClosure, _ message: String) -> End {
             .failed(HTTPError(.connectionLost, message, underlying: closure, phase: .answered))
         }
+
+        /// The failure that a connection is which has ended without a close frame.
+        static func lost(by cause: (any Error)?) -> End {
+            let message = (cause as? HTTPError)?.message ?? "The connection ended without a close frame."
+            return lost(WebSocketClosure(code: .abnormal, byPeer: false), message)
+        }
     }
 
     struct State {
         var inbox = Inbox()
-        /// Where the close frame leads that has been sent, or is about to be: no message follows it.
+        /// Where the close frame leads that has been sent, or is about to be, or that the connection takes nothing any more: no message follows.
         var closing: End?
         /// Resumed when the close frame of ``Connection/close(_:)`` has left.
         var closeSent: Suspension<Void>?
@@ -243,12 +249,7 @@ final class Connection: Sendable {
     }
 
     /// The connection has ended, without a close frame or before the closing was over.
-    func lose(_ cause: (any Error)?) {
-        let closing = state.withLock { $0.closing }
-        if let closing { return end(closing) }
-        let message = (cause as? HTTPError)?.message ?? "The connection ended without a close frame."
-        fail(WebSocketClosure(code: .abnormal, reason: "", byPeer: false), message)
-    }
+    func lose(_ cause: (any Error)?) { end(state.withLock { $0.closing } ?? .lost(by: cause)) }
 
     func fail(_ closure: WebSocketClosure, _ message: String) { end(.lost(closure, message)) }
 

@@ -9,7 +9,7 @@ import WebSocketFrames
 
 /// Over a connection that does what the test says.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConnectionTests {
-    /// Takes nothing of what is written, brings its bytes meanwhile, and breaks when it is told to.
+    /// Takes nothing of what is written, brings its bytes meanwhile, and breaks when it is told to; what it brings can still be read then.
     private final class BlockedLine: IncomingBody, ByteWriter {
         private let received: Locked<[[UInt8]]>
         private let isWritten = Gate()
@@ -29,6 +29,7 @@ import WebSocketFrames
             isWritten.open()
             await breaks.wait()
             try Task.checkCancellation()
+            isClosed.open()
             throw HTTPError(.connectionLost, "The connection was reset.", phase: .answered)
         }
 
@@ -58,6 +59,22 @@ import WebSocketFrames
             #expect(closure?.code == code && closure?.byPeer == byPeer)
             if byPeer { #expect(closure?.reason == "restart") }
         }
+    }
+
+    @Test func `What came before the connection broke is read, though a send finds that out first`() async throws {
+        // More than waits for a reader, then another message and a close frame.
+        let large = [UInt8](repeating: 0, count: 300 << 10)
+        let frames = FrameWriter.frame(.binary, large) + FrameWriter.frame(.text, Array("last".utf8))
+        let line = BlockedLine(frames + [0x88, 2, 0x03, 0xF4])
+        line.breaks.open()
+        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
+        connection.start()
+        let sent = await #expect(throws: HTTPError.self) { try await connection.send(.binary, [1]) }
+        #expect(sent?.code == .connectionLost && sent?.phase == .answered)
+        #expect(try await connection.next() == .binary(large))
+        #expect(try await connection.next() == .text("last"))
+        let read = await #expect(throws: HTTPError.self) { try await connection.next() }
+        #expect((read?.underlying as? WebSocketClosure)?.code == .restart)
     }
 
     @Test func `A send that is cancelled while the server closes leaves it to that why the socket ends`() async throws {
