@@ -197,17 +197,20 @@ final class Connection: Sendable {
 
     /// The next message; nil once the socket was closed as agreed.
     ///
-    /// - Throws: ``HTTPError/Code/connectionLost`` with ``WebSocketClosure``; `CancellationError`.
+    /// - Throws: ``HTTPError/Code/connectionLost`` with ``WebSocketClosure``; ``HTTPError/Code/bodyNotReplayable`` while another task waits;
+    ///   `CancellationError`.
     nonisolated(nonsending) func next() async throws -> WebSocketMessage? {
         while true {
             try Task.checkCancellation()
             let reader = Suspension<Void>()
-            let (message, end, receiver) = state.withLock { state -> (WebSocketMessage?, End?, Suspension<Void>?) in
+            let (message, end, receiver) = try state.withLock { state throws -> (WebSocketMessage?, End?, Suspension<Void>?) in
                 if let message = state.inbox.next() {
                     guard state.inbox.hasRoomAgain, let receiver = state.inbox.receiver else { return (message, nil, nil) }
                     state.inbox.receiver = nil
                     return (message, nil, receiver)
                 }
+                // The other one would never be told.
+                guard state.inbox.reader?.isOver ?? true else { throw HTTPError.beingRead() }
                 if state.end == nil { state.inbox.reader = reader }
                 return (nil, state.end, nil)
             }

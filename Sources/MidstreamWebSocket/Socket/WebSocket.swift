@@ -121,7 +121,8 @@ extension WebSocket: AsyncSequence {
         /// The next message; nil once the socket was closed, by this side or by the server with 1000 or 1001.
         ///
         /// - Throws: ``HTTPError/Code/connectionLost`` with ``WebSocketClosure`` for any other end; ``HTTPError/Code/bodyNotReplayable`` when
-        ///   the socket is or was read by another iterator; `CancellationError`, after which reading may go on.
+        ///   the socket is or was read by another iterator, or another task waits for a message; `CancellationError`, after which reading may
+        ///   go on.
         public mutating func next() async throws -> WebSocketMessage? {
             guard let socket else { throw Self.isReadAlready }
             return try await socket.connection.next()

@@ -168,6 +168,19 @@ import WebSocketFrames
         #expect(connection.state.withLock { $0.metrics.wireBytesReceived } == Int64(received.count))
     }
 
+    @Test func `Who reads while another task waits for a message gets an error, and the other one the end`() async throws {
+        let line = Line([])
+        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
+        connection.start()
+        let first = Task { try await connection.next() }
+        await eventually { connection.state.withLock { $0.inbox.reader != nil } }
+        let second = await #expect(throws: HTTPError.self) { try await connection.next() }
+        #expect(second?.code == .bodyNotReplayable)
+        connection.lose(nil)
+        let end = await #expect(throws: HTTPError.self) { try await first.value }
+        #expect(end?.code == .connectionLost)
+    }
+
     @Test func `Closing in the middle of a message is closing, and no loss`() async throws {
         let line = Line([])
         let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
