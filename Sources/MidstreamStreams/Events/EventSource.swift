@@ -31,7 +31,7 @@ extension HTTPClient {
     /// - Parameters:
     ///   - request: What to ask.
     ///   - silenceLimit: How long a connection may bring nothing, comments included, before it is taken for dead and replaced; no limit by
-    ///     default. Measured on the client's clock.
+    ///     default but that of the transport (`TransportConfiguration.idleTimeout`). Measured on the client's clock.
     ///   - lineLimit: How many bytes a line may have; 1 MiB by default.
     ///   - eventLimit: How many bytes an event's data may have, line ends included; 8 MiB by default.
     ///   - onReconnect: Called before each wait for another connection, in the task that reads: with the number of connections since the
