@@ -19,4 +19,14 @@ import Testing
         #expect(canonical.text.contains("\nhost:\(host)\n"))
         #expect(canonical.url.hasSuffix("://\(host)/a"))
     }
+
+    @Test("what is made anew for each socket isn't signed")
+    func upgrade() throws {
+        let headers: HTTPHeaders = [
+            "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Key": "a", "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Extensions": "permessage-deflate", "Sec-WebSocket-Protocol": "v1",
+        ]
+        let canonical = try CanonicalRequest(HTTPRequest("https://a.example/feed", headers: headers), isS3: false)
+        #expect(canonical.signedHeaders == "host;sec-websocket-protocol")
+    }
 }

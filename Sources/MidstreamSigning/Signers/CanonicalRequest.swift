@@ -101,8 +101,8 @@ struct CanonicalRequest {
     /// What proxies and transports change or add.
     private static let unsignedFields: Set<String> = [
         "accept-encoding", "authorization", "baggage", "connection", "expect", "keep-alive", "proxy-authenticate",
-        "proxy-authorization", "te", "traceparent", "tracestate", "trailer", "transfer-encoding", "upgrade", "user-agent",
-        "x-amzn-trace-id",
+        "proxy-authorization", "sec-websocket-extensions", "sec-websocket-key", "sec-websocket-version", "te", "traceparent",
+        "tracestate", "trailer", "transfer-encoding", "upgrade", "user-agent", "x-amzn-trace-id",
     ]
 }
 
