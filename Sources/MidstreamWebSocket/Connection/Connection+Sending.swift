@@ -55,6 +55,8 @@ extension Connection {
                 isBegun = true
                 count += chunk.count
             }
+            // A stream whose reader is cancelled ends as if it were whole.
+            try Task.checkCancellation()
             guard text.isAtBoundary else { throw notText }
             try await write(frame(isBegun ? .continuation : kind.opcode, [], isFinal: true), endsWhenCancelled: isBegun)
         } catch {

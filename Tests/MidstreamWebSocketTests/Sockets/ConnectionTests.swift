@@ -200,6 +200,19 @@ import WebSocketFrames
         #expect(try await connection.next() == nil)
     }
 
+    @Test func `Chunks that end since their sender is cancelled are half a message`() async throws {
+        let line = Line([])
+        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
+        connection.start()
+        let (chunks, source) = AsyncStream.makeStream(of: [UInt8].self)
+        let sending = Task { try await connection.send(.binary, chunks: chunks) }
+        source.yield([1])
+        await eventually { connection.state.withLock { $0.metrics.wireBytesSent > 0 } }
+        sending.cancel()
+        await #expect(throws: CancellationError.self) { try await sending.value }
+        #expect(connection.state.withLock { $0.metrics.messagesSent == 0 && $0.end != nil })
+    }
+
     @Test func `A message that waits for another one's chunks fails when the socket ends`() async throws {
         let line = Line([])
         let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
