@@ -31,7 +31,7 @@ struct RequestSnapshot: Sendable {
 }
 
 /// A response's state, to be compared with later ones.
-struct ResponseSnapshot: Sendable {
+struct ResponseSnapshot: Sendable, Equatable {
     let status: HTTPStatus
     let headers: HTTPHeaders
     private let body: BodyIdentity
@@ -41,9 +41,6 @@ struct ResponseSnapshot: Sendable {
         headers = response.headers
         body = BodyIdentity(response.body)
     }
-
-    /// Whether both seem to be of the same response.
-    func isSame(as other: ResponseSnapshot) -> Bool { status == other.status && headers == other.headers && body == other.body }
 
     func isOf(_ response: HTTPResponse) -> Bool {
         response.isOf(status, headers, body)

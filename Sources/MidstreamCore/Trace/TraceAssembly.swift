@@ -34,7 +34,7 @@ struct TraceAssembly {
     /// The inner pass whose response was handed back.
     private func answer(among inner: [Int32], for response: ResponseSnapshot?) -> Int32? {
         guard inner.count > 1, let response else { return inner.last }
-        return inner.last { recording.responses[pass($0).response]?.isSame(as: response) == true } ?? inner.last
+        return inner.last { recording.responses[pass($0).response] == response } ?? inner.last
     }
 
     private func span(_ index: Int32, isConcurrent: Bool, cameUp: Bool) -> Trace.Span {
