@@ -83,7 +83,19 @@ struct JSONScanner {
         let name = try string()
         guard take(":") else { throw Malformed() }
         guard isInside, case .key(let key) = path[place] else { return false }
-        return JSONKey.isKey(bytes[name], key)
+        return isKey(name, key)
+    }
+
+    /// Whether a name, which may be written with escapes (RFC 8259 §7, §8.3), is the key.
+    ///
+    /// - Parameter name: What stands between its quotes.
+    private func isKey(_ name: Range<Int>, _ key: String) -> Bool {
+        let (content, wanted) = (bytes[name], key.utf8)
+        // An escape is at most six times as long as what it stands for, so most names needn't be looked at.
+        guard content.count >= wanted.count, content.count <= 6 * wanted.count else { return false }
+        guard content.contains(UInt8(ascii: "\\")) else { return content.elementsEqual(wanted) }
+        let quoted = Data(bytes[(name.lowerBound - 1)...name.upperBound])
+        return (try? JSONDecoder().decode(String.self, from: quoted))?.utf8.elementsEqual(wanted) == true
     }
 
     /// Reads a value, or the beginning of an object or an array that isn't empty: then members or elements follow, and it's true.
