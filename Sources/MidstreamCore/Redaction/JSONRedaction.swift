@@ -28,7 +28,7 @@ struct JSONRedaction {
             }
             let string = takeString()
             shown += string
-            let gap = rest.prefix { Self.isSpace($0) || $0 == UInt8(ascii: ":") }
+            let gap = rest.prefix { $0.isJSONSpace || $0 == UInt8(ascii: ":") }
             guard gap.contains(UInt8(ascii: ":")), isSecret(string) else { continue }
             shown += gap
             rest = rest.dropFirst(gap.count)
@@ -76,14 +76,12 @@ struct JSONRedaction {
                     return
                 }
             case UInt8(ascii: ",") where depth == 0: return
-            case _ where depth == 0 && Self.isSpace(byte): return
+            case _ where depth == 0 && byte.isJSONSpace: return
             default: break
             }
             rest.removeFirst()
         }
     }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || 9...10 ~= byte || byte == 13 }
 }
 
 extension String {

@@ -23,6 +23,10 @@ extension UInt8 {
     @inlinable @inline(__always)
     package var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
+    /// Whether the byte is white space in JSON (RFC 8259 §2).
+    @inlinable
+    package var isJSONSpace: Bool { self == 32 || self == 10 || self == 13 || self == 9 }
+
     /// Whether the byte is an unreserved character of a URI (RFC 3986 §2.3), which never needs percent-encoding.
     package var isUnreserved: Bool { ASCIISet.unreserved.contains(self) }
 }

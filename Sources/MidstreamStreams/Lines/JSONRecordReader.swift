@@ -138,8 +138,3 @@ private struct JSONShape {
         }
     }
 }
-
-extension UInt8 {
-    /// Whether the byte is white space in JSON (RFC 8259 §2).
-    var isJSONSpace: Bool { self == 32 || self == 10 || self == 13 || self == 9 }
-}

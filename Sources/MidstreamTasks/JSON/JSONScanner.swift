@@ -154,7 +154,7 @@ extension JSONScanner {
     private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func skipSpace() {
-        while let byte = current, byte == 32 || byte == 9 || byte == 10 || byte == 13 { position += 1 }
+        while current?.isJSONSpace == true { position += 1 }
     }
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool { takeByte(UInt8(ascii: character)) }

@@ -68,7 +68,7 @@ private struct JSONLayout {
             switch mark {
             case "{", "[":
                 text.unicodeScalars.append(mark)
-                rest = rest.drop(while: Self.isSpace)
+                rest = rest.drop(while: \.isJSONSpace)
                 depth += 1
                 if rest.first != UInt8(ascii: "}"), rest.first != UInt8(ascii: "]") { line() }
             case "}", "]":
@@ -82,19 +82,17 @@ private struct JSONLayout {
             case "\"":
                 let string = Self.string(bytes[(rest.startIndex - 1)...])
                 rest = rest[string.endIndex...]
-                let isName = rest.drop(while: Self.isSpace).first == UInt8(ascii: ":")
+                let isName = rest.drop(while: \.isJSONSpace).first == UInt8(ascii: ":")
                 text += paint(String(decoding: string, as: UTF8.self).escapingControls, isName ? 34 : 32)
-            case _ where Self.isSpace(byte): break
+            case _ where byte.isJSONSpace: break
             default:
-                let word = bytes[(rest.startIndex - 1)...].prefix { !Self.isSpace($0) && !",]}".utf8.contains($0) }
+                let word = bytes[(rest.startIndex - 1)...].prefix { !$0.isJSONSpace && !",]}".utf8.contains($0) }
                 text += paint(String(decoding: word, as: UTF8.self).escapingControls, 36)
                 rest = rest[word.endIndex...]
             }
         }
         return text
     }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || 9...10 ~= byte || byte == 13 }
 
     private static func string(_ rest: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var place = rest.startIndex + 1
