@@ -111,8 +111,6 @@ extension StoredFields {
 
     /// Removes the description of a body that isn't sent; the fields that a 304 needs stay (RFC 9110 §15.4.5).
     static func removeContentFields(_ fields: inout HTTPHeaders) {
-        fields.removeAll { name in
-            name != .contentLocation && name.rawValue.utf8.lazy.map(\.asciiLowercased).starts(with: "content-".utf8)
-        }
+        fields.removeAll { $0 != .contentLocation && $0.rawValue.hasASCIIPrefix("content-") }
     }
 }

@@ -138,10 +138,6 @@ extension String {
         return !isEmpty && utf8.first != UInt8(ascii: ".") && self == lowercased()
             && !utf8.contains { $0 <= 32 || $0 >= 127 || "/?#@\\".utf8.contains($0) || ($0 == UInt8(ascii: ":") && !isBracketed) }
     }
-
-    /// Whether the text begins with these small letters, whatever the case of its own. Compares bytes, as servers do, so that a
-    /// combining character behind the prefix doesn't hide it.
-    fileprivate func hasASCIIPrefix(_ prefix: String) -> Bool { utf8.lazy.map(\.asciiLowercased).starts(with: prefix.utf8) }
 }
 
 extension UInt8 {

@@ -128,7 +128,7 @@ extension HTTPHeaders {
     /// Removes fields about a body that is no longer sent (RFC 9110 §15.4).
     package mutating func removeContentFields() {
         let others: [Name] = [.transferEncoding, .expect, .trailer, "Digest", "Repr-Digest", "Unencoded-Digest"]
-        removeAll { $0.rawValue.utf8.lazy.map(\.asciiLowercased).starts(with: "content-".utf8) || others.contains($0) }
+        removeAll { $0.rawValue.hasASCIIPrefix("content-") || others.contains($0) }
     }
 }
 

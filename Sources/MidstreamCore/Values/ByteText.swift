@@ -43,6 +43,10 @@ extension String {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 
+    /// Whether the text begins with these small letters, whatever the case of its own. Compares bytes, as servers do, so that a
+    /// combining character behind the prefix doesn't hide it.
+    package func hasASCIIPrefix(_ prefix: String) -> Bool { utf8.lazy.map(\.asciiLowercased).starts(with: prefix.utf8) }
+
     /// The text as a quoted string (RFC 9110 §5.6.4).
     package var quoted: String {
         var quoted = [UInt8(ascii: "\"")]

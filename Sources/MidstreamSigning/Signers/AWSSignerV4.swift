@@ -139,7 +139,7 @@ public struct AWSSignerV4: RequestSigner {
 
     private func payloadHash(of request: HTTPRequest) async throws -> String {
         let body = request.body
-        let isProtected = request.urlText.utf8.prefix(6).elementsEqual("https:".utf8) { $0.asciiLowercased == $1 }
+        let isProtected = request.urlText.hasSecureScheme
         if payload == .unsigned, isProtected { return CanonicalRequest.unsignedPayload }
         if body.replayability == .replayable { return try await body.digest(.sha256).hexadecimal }
         guard payload == .unsignedStreams, isProtected else {

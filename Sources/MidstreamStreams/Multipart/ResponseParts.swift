@@ -119,7 +119,7 @@ private final class PartSource: Sendable {
 
     private static func boundary(of response: HTTPResponse) throws(HTTPError) -> String {
         let type = response.headers[.contentType] ?? ""
-        guard type.utf8.prefix(10).elementsEqual("multipart/".utf8, by: { $0.asciiLowercased == $1 }) else {
+        guard type.hasASCIIPrefix("multipart/") else {
             throw HTTPError(
                 .decoding, "The response's type is \(type.isEmpty ? "not told" : type.debugDescription), which has no parts.",
                 request: response.request, phase: .answered)
