@@ -72,38 +72,33 @@ extension HTTPBody {
             observer().onEnd(.complete(trailers: nil, metrics: nil))
             return self
         }
-        switch storage {
-        case .empty, .bytes, .file, .stream:
-            let chunks = FreshChunks(length: length, closing: { close() }) { BodyWatch(observer()).iterator(over: self) }
-            return HTTPBody(.stream(chunks), contentType: contentType)
-        case .once:
-            // The reading takes the watch along, which ends with it, or with the body if it is never read.
-            let seat = Locked<BodyWatch?>(BodyWatch(observer()))
-            let chunks = OnceChunks(of: self, length: length) {
-                seat.withLock { $0.take() }?.iterator(over: self) ?? .failing(.alreadyRead(phase: .notSent))
-            }
-            return HTTPBody(.once(chunks), contentType: contentType)
-        case .incoming(let chunks):
-            let body = ObservedIncoming(chunks.source, BodyWatch(observer()))
-            return HTTPBody(.incoming(IncomingChunks(source: body, length: chunks.length)), contentType: contentType)
+        // A single reading takes the watch along, which ends with it, or with the body if it is never read.
+        let seat = Locked<BodyWatch?>(replayability == .once ? BodyWatch(observer()) : nil)
+        let watch: @Sendable () -> BodyWatch = { seat.withLock { $0.take() } ?? BodyWatch(observer()) }
+        return replacingChunks(length: length, contentType: contentType) { body in
+            watch().iterator(over: body)
+        } incoming: {
+            ObservedIncoming($0, watch())
         }
     }
 
     /// The body with other chunks: as replayable as it is, closed with it. No bytes in memory stay none.
+    ///
+    /// - Parameter length: Looked up each time, as by ``FreshChunks``.
     func replacingChunks(
-        length: Int64?, contentType: String?, _ chunks: @escaping @Sendable (HTTPBody) -> ChunkIterator,
-        incoming: (any IncomingBody) -> any IncomingBody
+        length: @escaping @autoclosure @Sendable () -> Int64?, contentType: String?,
+        _ chunks: @escaping @Sendable (HTTPBody) -> ChunkIterator, incoming: (any IncomingBody) -> any IncomingBody
     ) -> HTTPBody {
         if bytes?.isEmpty == true { return HTTPBody(.empty, contentType: contentType) }
-        if let length, length < 0 { return .ofNegative(length) }
+        if let length = length(), length < 0 { return .ofNegative(length) }
         switch storage {
         case .empty, .bytes, .file, .stream:
-            let made = FreshChunks(length: length, closing: { close() }) { chunks(self) }
+            let made = FreshChunks(length: length(), closing: { close() }) { chunks(self) }
             return HTTPBody(.stream(made), contentType: contentType)
-        case .once: return HTTPBody(.once(OnceChunks(of: self, length: length) { chunks(self) }), contentType: contentType)
+        case .once: return HTTPBody(.once(OnceChunks(of: self, length: length()) { chunks(self) }), contentType: contentType)
         case .incoming(let arriving):
             return HTTPBody(
-                .incoming(IncomingChunks(source: incoming(arriving.source), length: length)), contentType: contentType)
+                .incoming(IncomingChunks(source: incoming(arriving.source), length: length())), contentType: contentType)
         }
     }
 }
