@@ -32,11 +32,8 @@ extension HTTPBody {
         if let length, length > limit { return self }
         let start = try await BodyStart.read(from: self) { $0 > limit }
         guard start.isAll else { return start.whole(self) }
-        return HTTPBody.bytes(start.chunks.count == 1 ? start.chunks[0] : Array(start.chunks.joined()), contentType)
-    }
-
-    private static func bytes(_ bytes: [UInt8], _ contentType: String?) -> HTTPBody {
-        HTTPBody(bytes.isEmpty ? .empty : .bytes(bytes), contentType: contentType)
+        let all = HTTPBody.bytes(start.chunks.count == 1 ? start.chunks[0] : Array(start.chunks.joined()))
+        return HTTPBody(all.storage, contentType: contentType)
     }
 }
 

@@ -17,7 +17,7 @@ extension HTTPResponse {
         guard let arrived = body.incoming as? any ReadyBody, let bytes = arrived.takeAll() else { return nil }
         if let fields = arrived.trailers { trailers = fields }
         if let measurements = arrived.metrics { metrics = measurements }
-        body = HTTPBody(bytes.isEmpty ? .empty : .bytes(bytes), contentType: body.contentType)
+        body = HTTPBody(HTTPBody.bytes(bytes).storage, contentType: body.contentType)
         return bytes
     }
 }
