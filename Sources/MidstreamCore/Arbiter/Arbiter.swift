@@ -101,13 +101,13 @@ package final class Arbiter: HTTPInterceptor {
     ) async throws -> HTTPResponse? {
         retries.adopt(limitsOf: outcome)
         var judgement = try await judge(outcome, of: attempt)
-        while case .retry(let strategy, let reason, let outcome, let place) = judgement {
+        while case .retry(let strategy, let outcome, let place) = judgement {
             // What the strategy does is the arbiter's, in the eyes of whoever leaves notes or sends something.
             let refusal = try await ChainPosition.local.withValue(position) {
-                try await prepare(&retries, strategy, after: outcome, of: attempt, because: reason, place)
+                try await prepare(&retries, strategy, after: outcome, of: attempt, place)
             }
             guard let refusal else {
-                cause = attempt.withoutBody(reason)
+                cause = attempt.withoutBody(outcome.error)
                 return nil
             }
             // Good enough when it can't be better.
@@ -182,8 +182,7 @@ package final class Arbiter: HTTPInterceptor {
     /// - Returns: What the call ends with, when the next attempt is refused.
     /// - Throws: What the work before the next attempt throws.
     private func prepare(
-        _ retries: inout Retries, _ strategy: RetryStrategy, after outcome: Outcome, of attempt: Attempt,
-        because cause: any Error, _ place: Int
+        _ retries: inout Retries, _ strategy: RetryStrategy, after outcome: Outcome, of attempt: Attempt, _ place: Int
     ) async throws -> (any Error)? {
         func end(_ reason: String, _ error: any Error) -> any Error {
             attempt.record(
@@ -191,14 +190,14 @@ package final class Arbiter: HTTPInterceptor {
                     attempt: attempt.number, outcome: outcome.summary, status: outcome.response?.status.code, reason: reason))
             return error
         }
-        if let refusal = retries.refusal(of: strategy, after: outcome, because: cause) {
+        if let refusal = retries.refusal(of: strategy, after: outcome) {
             return end(refusal.reason, refusal.error)
         }
         let delay = retries.delay(
             strategy, atLeast: asked(by: outcome.response), for: attempt.request, random: settings.random)
-        guard retries.allowsWaiting(delay) else { return end("\(delay) would pass the deadline", cause) }
+        guard retries.allowsWaiting(delay) else { return end("\(delay) would pass the deadline", outcome.error) }
         if strategy.isAutomatic, let ledger, !ledger.takeRetry(cost: outcome.retryCost) {
-            return end("the client's budget is used up", retries.exhausted(cause, outcome, isBudget: true))
+            return end("the client's budget is used up", retries.exhausted(outcome, isBudget: true))
         }
         // What is given up must not hold its connection.
         attempt.giveUp(outcome.response)
@@ -228,7 +227,7 @@ package final class Arbiter: HTTPInterceptor {
         }
         // What came before it has taken its time, too.
         guard retries.allowsWaiting(delay) else {
-            throw end("\(delay) would pass the deadline", attempt.withoutBody(cause))
+            throw end("\(delay) would pass the deadline", attempt.withoutBody(outcome.error))
         }
         try await settings.clock.pause(for: delay)
         return nil

@@ -45,9 +45,8 @@ enum Judgement: Sendable {
     case deliver(HTTPResponse)
     /// The error, and the response that it gives up.
     case fail(any Error, HTTPResponse?)
-    /// The strategy, the error that the call ends with if there is no retry, the outcome as the validators left it, and the
-    /// place of the validator that asked.
-    case retry(RetryStrategy, any Error, Outcome, place: Int)
+    /// The strategy, the outcome as the validators left it, and the place of the validator that asked.
+    case retry(RetryStrategy, Outcome, place: Int)
 }
 
 extension Arbiter {
@@ -84,7 +83,7 @@ extension Arbiter {
                 outcome = .response(other)
             case .fail(let error): return .fail(error, outcome.response)
             case .retry(let strategy):
-                return .retry(strategy, outcome.error, outcome, place: place)
+                return .retry(strategy, outcome, place: place)
             }
         }
         switch outcome {
@@ -112,7 +111,7 @@ extension Arbiter {
 
 extension Outcome {
     /// The error that a call ends with when this outcome is its last.
-    fileprivate var error: any Error {
+    var error: any Error {
         switch self {
         case .failure(let error): return error
         case .response(let response):

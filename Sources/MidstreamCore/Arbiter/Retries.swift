@@ -51,33 +51,25 @@ struct Retries {
         return attempt
     }
 
-    /// Why there is no retry, and what the call ends with instead.
-    struct Refusal {
-        let reason: String
-        let error: any Error
-    }
-
-    /// Says why the strategy may not be followed; nil when it may.
-    func refusal(of strategy: RetryStrategy, after outcome: Outcome, because cause: any Error) -> Refusal? {
+    /// Why the strategy may not be followed, and what the call ends with instead; nil when it may.
+    func refusal(of strategy: RetryStrategy, after outcome: Outcome) -> (reason: String, error: any Error)? {
         guard call?.sharing == nil || !strategy.isAlternate else {
-            return Refusal(reason: "it is sent on behalf of another request already", error: cause)
+            return ("it is sent on behalf of another request already", outcome.error)
         }
         // An alternate is worth one resend even where no retries are allowed, or it would be of no use by default.
         let isGranted = strategy.isAlternate && maximum == 0 && made == 0
         guard made < maximum || isGranted else {
-            return maximum == 0
-                ? Refusal(reason: "no retries are allowed", error: cause)
-                : Refusal(reason: "no retries are left", error: exhausted(cause, outcome, isBudget: false))
+            guard maximum > 0 else { return ("no retries are allowed", outcome.error) }
+            return ("no retries are left", exhausted(outcome, isBudget: false))
         }
         guard mayBeResent(after: outcome, strategy) else {
-            return Refusal(reason: "the server may have acted on the \(original.method)", error: cause)
+            return ("the server may have acted on the \(original.method)", outcome.error)
         }
         guard original.body.isSpent else { return nil }
-        return Refusal(
-            reason: "its body can be read only once",
-            error: HTTPError(
-                .bodyNotReplayable, "The request was to be sent again, and its body can be read only once.", request: original,
-                response: outcome.response, underlying: cause, phase: outcome.phase))
+        let error = HTTPError(
+            .bodyNotReplayable, "The request was to be sent again, and its body can be read only once.", request: original,
+            response: outcome.response, underlying: outcome.error, phase: outcome.phase)
+        return ("its body can be read only once", error)
     }
 
     /// Whether sending the request a second time can do no harm, or the user has taken the decision (RFC 9110 §9.2.2).
@@ -127,13 +119,13 @@ struct Retries {
         original = request.takingPlace(of: original)
     }
 
-    func exhausted(_ cause: any Error, _ outcome: Outcome, isBudget: Bool) -> HTTPError {
+    func exhausted(_ outcome: Outcome, isBudget: Bool) -> HTTPError {
         HTTPError(
             .retriesExhausted,
             isBudget
                 ? "The client's budget for retries is used up; last: \(outcome.summary)."
                 : "All \(made + 1) attempts failed; last: \(outcome.summary).",
-            request: original, response: outcome.response ?? (cause as? HTTPError)?.response, underlying: cause,
-            phase: outcome.phase)
+            request: original, response: outcome.response ?? (outcome.error as? HTTPError)?.response,
+            underlying: outcome.error, phase: outcome.phase)
     }
 }
