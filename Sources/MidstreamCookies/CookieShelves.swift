@@ -160,10 +160,7 @@ struct CookieShelves {
 
     private mutating func removeLeastUsed(of domain: String) {
         let rank = { (entry: Entry) in (entry.cookie.isSecure ? 1 : 0, entry.lastUse) }
-        let oldest = shelves[domain].flatMap { shelf in shelf.indices.min { rank(shelf[$0]) < rank(shelf[$1]) } }
-        guard let oldest else { return }
-        shelves[domain]?.remove(at: oldest)
-        count -= 1
+        if let oldest = shelves[domain]?.min(by: { rank($0) < rank($1) }) { remove(oldest.cookie) }
     }
 }
 
