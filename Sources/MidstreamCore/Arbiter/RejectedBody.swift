@@ -12,24 +12,23 @@ extension Attempt {
         if response.status.code == 101 {
             // What comes over its connection is no answer, and may never end.
             giveUp(response)
-            var refused = response
-            refused.metrics = response.metrics
-            refused.body = .empty
-            return failure.withResponse(refused, shortfall: nil)
+            return withoutBody(error, shortfall: nil)
         }
         return try await next.position.withBody(of: response, in: failure)
     }
 
     /// The error of a streamed response that was given up for an attempt which perhaps isn't made after all: nobody can read its body any
     /// more, and the error says why.
-    func withoutBody(_ error: any Error) -> any Error {
+    func withoutBody(
+        _ error: any Error, shortfall: String? = "The response's body was given up for another attempt."
+    ) -> any Error {
         guard let failure = error as? HTTPError, let response = failure.response, response.body.bytes == nil,
             response.request.id == request.id
         else { return error }
         var givenUp = response
         givenUp.metrics = response.metrics
         givenUp.body = .empty
-        return failure.withResponse(givenUp, shortfall: "The response's body was given up for another attempt.")
+        return failure.withResponse(givenUp, shortfall: shortfall)
     }
 }
 
