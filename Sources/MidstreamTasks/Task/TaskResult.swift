@@ -18,7 +18,9 @@ public struct TaskResult<Payload: Sendable>: Sendable {
 
     /// Which part of the body the payload is, as far as `keyPath` has led; for messages.
     let path: [JSONStep]
+}
 
+extension TaskResult {
     /// Makes a result, as tests and modifiers do.
     ///
     /// - Parameter rejection: What taking out the payload throws; nil: it is accepted.
@@ -28,14 +30,6 @@ public struct TaskResult<Payload: Sendable>: Sendable {
 
     package init(_ response: HTTPResponse, payload: Payload, rejection: HTTPError?) {
         self.init(head: ResponseHead(response), payload: payload, rejection: rejection, response: response, path: [])
-    }
-
-    private init(head: ResponseHead, payload: Payload, rejection: HTTPError?, response: HTTPResponse?, path: [JSONStep]) {
-        self.path = path
-        self.head = head
-        self.payload = payload
-        self.rejection = rejection
-        self.response = response
     }
 
     /// The payload.
