@@ -3,14 +3,12 @@ internal import MidstreamCore
 /// The chunks of a body, each of which has to come within a time. Read by one task at a time.
 final class TimedChunks: Sendable {
     private let body: HTTPBody
-    private let limit: Duration?
-    private let clock: any Clock<Duration>
+    private let limit: TimeLimit
     private let chunks: ChunkReader
 
     init(_ body: HTTPBody, within limit: Duration?, on clock: any Clock<Duration>) {
         self.body = body
-        self.limit = limit
-        self.clock = clock
+        self.limit = TimeLimit(limit, on: clock)
         chunks = ChunkReader(body)
     }
 
@@ -20,7 +18,7 @@ final class TimedChunks: Sendable {
     ///
     /// - Throws: ``HTTPError/Code/timeout`` if none comes in time; the body's errors.
     func next() async throws -> [UInt8]? {
-        try await TimeLimit(limit, on: clock).run { limit in
+        try await limit.run { limit in
             HTTPError(.timeout, "The server was silent for \(limit).", phase: .answered)
         } _: { [chunks] in
             try await chunks.next()
