@@ -122,10 +122,7 @@ private struct EventSource: ElementSource {
                 isOver = true
                 return
             }
-            guard response.status == .ok else {
-                throw HTTPError(
-                    .unacceptableStatus, "The server answered \(response.status).", request: response.request, response: response)
-            }
+            guard response.status == .ok else { throw HTTPError.unacceptableStatus(response) }
             guard response.isEventStream else {
                 response.body.close()
                 let type = response.headers[.contentType].map { "of the type \($0.debugDescription)" } ?? "without a type"

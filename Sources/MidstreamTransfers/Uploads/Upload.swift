@@ -206,12 +206,9 @@ struct Upload {
 
     private func failure(_ response: HTTPResponse, _ error: HTTPError?) throws -> Step {
         let mayPass = response.status.code >= 500 || [408, 409, 423, 429].contains(response.status.code)
-        guard mayPass, settings.protocol.isComplete(response.headers) != true else { throw error ?? rejected(response) }
-        return .failed(error ?? rejected(response))
-    }
-
-    private func rejected(_ response: HTTPResponse) -> HTTPError {
-        HTTPError(.unacceptableStatus, "The server answered \(response.status).", request: response.request, response: response)
+        let error = error ?? HTTPError.unacceptableStatus(response)
+        guard mayPass, settings.protocol.isComplete(response.headers) != true else { throw error }
+        return .failed(error)
     }
 
     /// Takes over where the upload is, and what is allowed.
