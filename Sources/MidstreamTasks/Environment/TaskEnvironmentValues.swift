@@ -36,10 +36,7 @@ public struct TaskEnvironmentValues: Sendable, CustomStringConvertible, CustomRe
 
     /// The value of a key; its default when none is set.
     public subscript<Key: TaskEnvironmentKey>(key: Key.Type) -> Key.Value {
-        get {
-            guard let value = values.value(of: ObjectIdentifier(key)) else { return Key.defaultValue }
-            return value as? Key.Value ?? Key.defaultValue
-        }
+        get { values.value(of: ObjectIdentifier(key)).flatMap { $0 as? Key.Value } ?? Key.defaultValue }
         set { values.set(newValue, for: ObjectIdentifier(key)) }
     }
 
