@@ -23,14 +23,6 @@ package struct FieldValueScanner: Sendable {
         package let value: Part?
     }
 
-    /// The grammar of a parameter's value without quotes.
-    package enum UnquotedValue: Sendable {
-        /// A token.
-        case token
-        /// Everything up to a semicolon, a comma or a space: senders leave out quotes around more than tokens.
-        case anything
-    }
-
     private let bytes: [UInt8]
     private var position = 0
 
@@ -141,12 +133,15 @@ package struct FieldValueScanner: Sendable {
 
     /// Reads a parameter, with the space around its `=` that senders put there although they mustn't; nil, and nothing is read, when
     /// no name begins here.
-    package mutating func parameter(unquoted: UnquotedValue = .token) -> Parameter? {
+    ///
+    /// - Parameter takesAnything: Whether a value without quotes, and not only a token, goes up to a semicolon, a comma or a space: senders
+    ///   leave out quotes around more than tokens.
+    package mutating func parameter(takesAnything: Bool = false) -> Parameter? {
         guard let name = token() else { return nil }
         skipSpace()
         guard take("=") else { return Parameter(name: name, hasMark: false, value: nil) }
         skipSpace()
-        return Parameter(name: name, hasMark: true, value: quotedString() ?? (unquoted == .token ? token() : unquotedPart()))
+        return Parameter(name: name, hasMark: true, value: quotedString() ?? (takesAnything ? unquotedPart() : token()))
     }
 
     private mutating func unquotedPart() -> Part {

@@ -45,7 +45,7 @@ extension HTTPLink {
         var relations: FieldValueScanner.Part?
         var anchor: FieldValueScanner.Part?
         scanner.skipSeparators(";")
-        while let parameter = scanner.parameter(unquoted: .anything) {
+        while let parameter = scanner.parameter(takesAnything: true) {
             scanner.skipSeparators(";")
             // Of each name the first counts (RFC 8288 §3.3).
             if relations == nil, scanner.isToken(parameter.name, "rel") {
