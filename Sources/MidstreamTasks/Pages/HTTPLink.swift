@@ -60,8 +60,6 @@ extension HTTPLink {
         self.relations =
             relations.map { part in
                 let text = scanner.lowercasedText(part)
-                // Nearly always one.
-                guard text.utf8.contains(where: { $0 == 32 || 9...13 ~= $0 }) else { return text.isEmpty ? [] : [text] }
                 return text.utf8.split(maxSplits: Self.maximumRelations) { $0 == 32 || 9...13 ~= $0 }
                     .prefix(Self.maximumRelations).map { String(Substring($0)) }
             } ?? []
