@@ -118,7 +118,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         guard present.isMeant(for: call) else {
             throw HTTPError.withoutCredential(request, because: RefreshRefusal.loginEnded)
         }
-        let visit = Visit(request: request, next: next, login: present.login, failures: present.failures)
+        let visit = Visit(request: request, next: next, login: present.number, failures: present.failures)
         if let held = present.held, !present.isRefreshing, !authenticator.needsRefresh(held.credential) {
             return try await send(with: held, in: visit)
         }

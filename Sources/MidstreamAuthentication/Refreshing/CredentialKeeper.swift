@@ -4,7 +4,7 @@ internal import MidstreamCore
 /// Keeps the present credential of an ``AuthenticationInterceptor`` and has it refreshed once for all who need a new one.
 final class CredentialKeeper<A: Authenticator>: Sendable {
     typealias Held = Login<A.Credential>.Held
-    private typealias State = Login<A.Credential>.State
+    typealias State = Login<A.Credential>.State
 
     /// Why a refresh is needed.
     enum Need {
@@ -12,27 +12,6 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         case due
         /// The credential was rejected; the next one has to be accepted.
         case rejected
-    }
-
-    /// What a call finds when it begins.
-    struct Present: Sendable {
-        /// The present credential.
-        let held: Held?
-        /// Counts up with each credential, nil ones included.
-        let generation: Int
-        /// Counts up with each login and logout.
-        let login: Int
-        /// When that login or logout was.
-        let beginning: Int64
-        /// How many refreshes had failed. A call fails with those that come later, and starts none in their place.
-        let failures: Int
-        /// Whether a refresh of this credential is under way.
-        let isRefreshing: Bool
-        /// Whether the credential has been saved.
-        let isSaved: Bool
-
-        /// Whether a call began with this login; true where there is no call.
-        func isMeant(for call: Call?) -> Bool { call.map { $0.beginning >= beginning } ?? true }
     }
 
     private let authenticator: A
@@ -80,13 +59,8 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         return isTaken
     }
 
-    var present: Present {
-        login.state.withLock { state in
-            Present(
-                held: state.held, generation: state.generation, login: state.number, beginning: state.beginning,
-                failures: state.failures, isRefreshing: state.running.values.contains(state.generation), isSaved: state.isSaved)
-        }
-    }
+    /// What a call finds when it begins.
+    var present: State { login.state.withLock { $0 } }
 
     /// Whether the current task is part of a refresh that is under way.
     var isRefreshingHere: Bool {

@@ -28,6 +28,7 @@ final class Login<Credential: Sendable>: Sendable {
         private var source: Int?
         /// Whether a call has told what that refresh was good for.
         private var isTried = true
+        /// How many refreshes have failed. A call fails with those that come after its beginning, and starts none in their place.
         var failures = 0
         var lastFailure: (any Error)?
         /// The generations that the refreshes under way replace, by the numbers of the refreshes.
@@ -52,6 +53,12 @@ final class Login<Credential: Sendable>: Sendable {
         var held: Held? {
             credential.map { Held(credential: $0, generation: generation, login: number, refresh: source, isTried: isTried) }
         }
+
+        /// Whether a refresh of the credential is under way.
+        var isRefreshing: Bool { running.values.contains(generation) }
+
+        /// Whether a call began with this login; true where there is no call.
+        func isMeant(for call: Call?) -> Bool { call.map { $0.beginning >= beginning } ?? true }
 
         /// Begins another login, or none after a logout.
         mutating func beginAnother() {
