@@ -12,11 +12,9 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
 
     /// Makes an interceptor.
     ///
-    /// - Parameters:
-    ///   - signer: What signs.
-    ///   - origins: URLs whose origins get signed requests. nil, the default: the origin of the client's base URL; for a client
-    ///     without one, that of the first request. A text that is no http or https URL makes calls fail with
-    ///     ``HTTPError/Code/invalidRequest``.
+    /// - Parameter origins: URLs whose origins get signed requests. nil, the default: the origin of the client's base URL; for a client
+    ///   without one, that of the first request. A text that is no http or https URL makes calls fail with
+    ///   ``HTTPError/Code/invalidRequest``.
     public init(_ signer: Signer, origins: [String]? = nil) {
         self.signer = signer
         scope = CredentialScope(origins)

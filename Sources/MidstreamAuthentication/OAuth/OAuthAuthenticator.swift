@@ -37,7 +37,6 @@ public struct OAuthAuthenticator: Authenticator {
     /// Makes an authenticator.
     ///
     /// - Parameters:
-    ///   - grant: How a token is obtained.
     ///   - endpoint: Where it is obtained from.
     ///   - store: Where it is kept; in memory by default. For the refresh-token grant it has to hold what the login brought.
     ///   - leeway: How long before its end a token is replaced; 60 s by default, but at most half of the token's life.

@@ -16,7 +16,6 @@ public struct OAuthTokenEndpoint: Sendable {
     ///
     /// - Parameters:
     ///   - url: The endpoint's URL; relative to the base URL of the client that sends.
-    ///   - client: The client's name with the server.
     ///   - secret: The client's secret; nil for one that can't keep any, such as an app. It then only names itself.
     ///   - sendsSecretInForm: Whether the secret goes among the form's fields, as `client_secret`; false by default: in a header in the
     ///     Basic scheme, which every server must understand.

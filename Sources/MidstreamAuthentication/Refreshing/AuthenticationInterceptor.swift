@@ -39,7 +39,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     /// Makes an interceptor.
     ///
     /// - Parameters:
-    ///   - authenticator: Knows about the credentials.
     ///   - credential: The first one, as if it were set to ``credential``; nil, the default: the authenticator's
     ///     ``Authenticator/fixedCredential()``, or else it is obtained by a refresh when the first request needs it.
     ///   - origins: URLs whose origins get the credential. nil, the default: the origin of the client's base URL; for a client

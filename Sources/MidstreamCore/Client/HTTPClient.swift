@@ -27,7 +27,6 @@ public final class HTTPClient: Sendable {
     /// - Parameters:
     ///   - baseURL: What relative URLs are joined to: `https://h/v2` and `users` give `https://h/v2/users`. Checked when it is used.
     ///   - configuration: Settings; see ``Configuration`` for the defaults.
-    ///   - transport: What puts the requests on the wire.
     ///   - interceptors: In each stage the first listed is the outermost. The stages are sorted by the pipeline.
     public init(
         baseURL: String? = nil, configuration: Configuration = .init(), transport: any HTTPTransport,

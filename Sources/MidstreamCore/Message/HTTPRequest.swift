@@ -99,7 +99,6 @@ public struct HTTPRequest: Identifiable, Sendable {
     /// Makes a request.
     ///
     /// - Parameters:
-    ///   - method: The method.
     ///   - url: Absolute, or relative to the client's base URL. What is interpolated is percent-encoded: see ``RequestURL``. Resolved and
     ///     checked when it is sent.
     ///   - headers: Header fields; they win over the client's.

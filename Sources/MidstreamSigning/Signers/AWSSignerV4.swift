@@ -48,7 +48,6 @@ public struct AWSSignerV4: RequestSigner {
     /// Makes a signer.
     ///
     /// - Parameters:
-    ///   - region: The region of the service.
     ///   - service: The service's name for signing. `s3` and its kin (`s3-object-lambda`, `s3-outposts`) have rules of
     ///     their own for the path and the body, which are followed.
     ///   - placement: Where the signature goes; the headers by default.

@@ -13,8 +13,6 @@ public struct AlternateRequestValidator: HTTPValidator {
     /// Makes a validator.
     ///
     /// - Parameters:
-    ///   - statuses: The statuses that set it off.
-    ///   - alsoWithoutResponse: Whether getting no response at all sets it off, too.
     ///   - request: Makes the alternate request from the failed one and its response, if there was one; nil: no objection.
     ///   - then: Gets the original request, to be changed, and the response to the alternate one.
     public init(

@@ -13,8 +13,6 @@ public struct AlternateTaskValidator: HTTPValidator {
     /// Makes a validator.
     ///
     /// - Parameters:
-    ///   - statuses: The statuses that set it off.
-    ///   - alsoWithoutResponse: Whether getting no response at all sets it off, too.
     ///   - work: Gets the original request, to be changed.
     ///   - onError: Hears of an error of the work; the request is sent again all the same.
     public init(
