@@ -39,10 +39,9 @@ struct ResponseParts: ElementSource, ElementIterator {
 /// What the parts of one response are read from. Nobody reads while another does.
 private final class PartSource: Sendable {
     private enum State {
-        case ready(PartReader)
+        /// A failure: why the response has no parts.
+        case ready(Result<PartReader, any Error>)
         case reading
-        /// The boundary isn't known yet.
-        case failing(HTTPError)
         case failed(any Error)
     }
 
@@ -53,9 +52,9 @@ private final class PartSource: Sendable {
         body = response.body
         do {
             let boundary = try Self.boundary(of: response)
-            state = Locked(.ready(PartReader(response.body, boundary: boundary)))
+            state = Locked(.ready(.success(PartReader(response.body, boundary: boundary))))
         } catch {
-            state = Locked(.failing(error))
+            state = Locked(.ready(.failure(error)))
         }
     }
 
@@ -66,7 +65,7 @@ private final class PartSource: Sendable {
         guard var reader = try take(afterFailure: { _ in }) else { return nil }
         do {
             let headers = try await reader.nextHead()
-            state.withLock { $0 = .ready(reader) }
+            state.withLock { $0 = .ready(.success(reader)) }
             return headers.map { (reader.partCount, $0) }
         } catch {
             throw fail(error)
@@ -78,12 +77,12 @@ private final class PartSource: Sendable {
         // What is missing mustn't look like an end.
         guard var reader = try take(afterFailure: { throw $0 }) else { return nil }
         guard reader.partCount == number else {
-            state.withLock { $0 = .ready(reader) }
+            state.withLock { $0 = .ready(.success(reader)) }
             throw HTTPError(.bodyNotReplayable, "The part was passed over for a later one.", phase: .answered)
         }
         do {
             let content = try await reader.nextContent()
-            state.withLock { $0 = .ready(reader) }
+            state.withLock { $0 = .ready(.success(reader)) }
             return content
         } catch {
             throw fail(error)
@@ -92,19 +91,13 @@ private final class PartSource: Sendable {
 
     private func take(afterFailure: (any Error) throws -> Void) throws -> PartReader? {
         let taken = state.withLock { state in
-            defer {
-                switch state {
-                case .ready: state = .reading
-                case .failing(let error): state = .failed(error)
-                case .reading, .failed: break
-                }
-            }
+            defer { if case .ready = state { state = .reading } }
             return state
         }
         switch taken {
-        case .ready(let reader): return reader
+        case .ready(.success(let reader)): return reader
+        case .ready(.failure(let error)): throw fail(error)
         case .reading: throw HTTPError(.bodyNotReplayable, "The parts are being read by another task.", phase: .answered)
-        case .failing(let error): throw fail(error)
         case .failed(let error):
             try afterFailure(error)
             return nil
