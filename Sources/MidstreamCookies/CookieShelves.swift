@@ -53,8 +53,7 @@ struct CookieShelves {
     }
 
     private func places(for target: CookieTarget, at now: Date) -> [(domain: String, indices: [Int])] {
-        let names = CookieDomain.namesAbove(target.host).map { String($0) }
-        return ([target.host] + names).compactMap { domain in
+        CookieDomain.names(from: target.host).compactMap { domain in
             guard let shelf = shelves[domain] else { return nil }
             let indices = shelf.indices.filter { index in
                 let cookie = shelf[index].cookie
@@ -117,8 +116,7 @@ struct CookieShelves {
             entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.cookie.isExpired(at: now)
                 && CookieTarget.path(cookie.path, isWithin: entry.cookie.path)
         }
-        let above = CookieDomain.namesAbove(cookie.domain).map { String($0) }
-        return ([cookie.domain] + above).contains { shelves[$0]?.contains(where: isHidden) ?? false }
+        return CookieDomain.names(from: cookie.domain).contains { shelves[$0]?.contains(where: isHidden) ?? false }
             || namesOfSecure.entries(from: NameBelow(name: cookie.name, domain: "." + cookie.domain), in: shelves) {
                 $0.name == cookie.name && CookieDomain.host($0.domain, isWithin: cookie.domain)
             }.contains(where: isHidden)

@@ -51,14 +51,14 @@ enum CookieDomain {
             && host.utf8.dropFirst(rest - 1).first == UInt8(ascii: ".") && !isAddress(host)
     }
 
-    /// The names above a host, nearest first, of which none is the host itself; an address has none.
-    static func namesAbove(_ host: String) -> [Substring] {
-        guard !isAddress(host) else { return [] }
-        var names: [Substring] = []
+    /// A host and the names above it, nearest first; an address has none above it.
+    static func names(from host: String) -> [String] {
+        var names = [host]
+        guard !isAddress(host) else { return names }
         var rest = host[...]
         while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
             rest = rest[rest.utf8.index(after: dot)...]
-            if !rest.isEmpty { names.append(rest) }
+            if !rest.isEmpty { names.append(String(rest)) }
         }
         return names
     }

@@ -16,7 +16,7 @@ struct CookieMatchingTests {
         ])
     func domains(host: String, domain: String, matches: Bool) {
         #expect(CookieDomain.host(host, isWithin: domain) == matches)
-        #expect(([host] + CookieDomain.namesAbove(host).map(String.init)).contains(domain) == matches)
+        #expect(CookieDomain.names(from: host).contains(domain) == matches)
     }
 
     @Test(

@@ -16,7 +16,7 @@ struct CookieShelvesTests {
         func cookies(at now: Date) -> [Cookie] { entries.map(\.cookie).filter { !$0.isExpired(at: now) } }
 
         mutating func take(for target: CookieTarget, at now: Date) {
-            for domain in [target.host] + CookieDomain.namesAbove(target.host).map({ String($0) }) {
+            for domain in CookieDomain.names(from: target.host) {
                 let sent = entries.indices.filter { index in
                     let cookie = entries[index].cookie
                     return cookie.domain == domain && (!cookie.isHostOnly || domain == target.host)
