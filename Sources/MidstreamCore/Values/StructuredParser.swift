@@ -148,14 +148,9 @@ struct StructuredParser {
         while true {
             let start = place
             pass { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-            let plain = start..<place
-            if take("\"") {
-                if content.isEmpty { return .string(text(plain)) }
-                content += bytes[plain]
-                return .string(String(decoding: content, as: UTF8.self))
-            }
+            content += bytes[start..<place]
+            if take("\"") { return .string(String(decoding: content, as: UTF8.self)) }
             guard take("\\"), let next = current, next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") else { return nil }
-            if !plain.isEmpty { content += bytes[plain] }
             content.append(next)
             place += 1
         }
