@@ -25,13 +25,8 @@ package struct StructuredDictionary: Sendable, Equatable {
     package init?(_ values: [String]) {
         var parser = StructuredParser(values.joined(separator: ","))
         let isValid = parser.members { parser in
-            guard let key = parser.key().map(parser.text) else { return false }
-            var value = Value.boolean(true)
-            if parser.take("=") {
-                guard let member = parser.member() else { return false }
-                value = member
-            }
-            guard parser.parameters() else { return false }
+            guard let key = parser.key().map(parser.text), let value = parser.value({ $0.member() }), parser.parameters()
+            else { return false }
             if let place = places[key] {
                 members[place].value = value
             } else {

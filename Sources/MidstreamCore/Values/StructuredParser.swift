@@ -58,6 +58,9 @@ struct StructuredParser {
         return start..<place
     }
 
+    /// What a key stands for, read by a closure; true without an `=`.
+    mutating func value(_ read: (inout StructuredParser) -> Value?) -> Value? { take("=") ? read(&self) : .boolean(true) }
+
     /// An item or an inner list, without the parameters behind it.
     mutating func member() -> Value? {
         guard take("(") else { return item() }
@@ -82,12 +85,7 @@ struct StructuredParser {
         while self.take(";") {
             count += 1
             skipSpaces()
-            guard count <= Self.mostParameters, let key = key() else { return false }
-            var value = Value.boolean(true)
-            if self.take("=") {
-                guard let read = item() else { return false }
-                value = read
-            }
+            guard count <= Self.mostParameters, let key = key(), let value = value({ $0.item() }) else { return false }
             take(self, key, value)
         }
         return true
