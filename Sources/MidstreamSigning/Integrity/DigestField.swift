@@ -16,33 +16,25 @@ struct DigestField: Sendable {
         var scanner = FieldValueScanner(value)
         while true {
             scanner.skipSpace()
-            let algorithm = readMember(&scanner)
+            if !readMember(&scanner) { isMalformed = true }
             // Parameters have no meaning here.
             scanner.skip(to: ",")
-            if let (algorithm, digest) = algorithm { add(algorithm, digest) }
             guard scanner.take(",") else { return }
         }
     }
 
-    private mutating func readMember(_ scanner: inout FieldValueScanner) -> (DigestAlgorithm, [UInt8])? {
+    /// Reads a digest; false when it isn't what it should be.
+    private mutating func readMember(_ scanner: inout FieldValueScanner) -> Bool {
         guard let key = scanner.token(), scanner.take("="), scanner.take(":"), let text = scanner.part(through: ":"),
             let bytes = Data(base64Encoded: scanner.text(text))
-        else {
-            isMalformed = true
-            return nil
-        }
+        else { return false }
         let name = scanner.text(key)
-        return Self.algorithms.first { $0.name == name }.map { ($0, [UInt8](bytes)) }
-    }
-
-    private mutating func add(_ algorithm: DigestAlgorithm, _ digest: [UInt8]) {
-        guard digest.count == algorithm.length else {
-            isMalformed = true
-            return
-        }
+        guard let algorithm = Self.algorithms.first(where: { $0.name == name }) else { return true }
+        guard bytes.count == algorithm.length else { return false }
         // The last of a name counts (RFC 8941 §4.2.2).
         digests.removeAll { $0.algorithm == algorithm }
-        digests.append(ExpectedDigest(algorithm, digest))
+        digests.append(ExpectedDigest(algorithm, [UInt8](bytes)))
+        return true
     }
 }
 
