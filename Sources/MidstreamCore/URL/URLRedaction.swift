@@ -22,20 +22,10 @@ extension URLText {
         if url.contains(UInt8(ascii: "@")) { return true }
         guard url.contains(UInt8(ascii: "=")) else { return false }
         var secrets = secretItems.withLock { $0 }
-        func haveSecret(_ items: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-            var start = items.startIndex
-            while start < items.endIndex {
-                let end = items[start...].firstIndex(of: UInt8(ascii: "&")) ?? items.endIndex
-                if let mark = items[start..<end].firstIndex(of: UInt8(ascii: "=")), secrets.contains(items[start..<mark]) {
-                    return true
-                }
-                start = end + 1
-            }
-            return false
-        }
         let fragment = url.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
         let query = url[..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
-        return haveSecret(url[query..<fragment].dropFirst()) || haveSecret(url[fragment...].dropFirst())
+        if secrets.first(in: url[query..<fragment].dropFirst()) != nil { return true }
+        return secrets.first(in: url[fragment...].dropFirst()) != nil
     }
 
     /// Whether a text with an `@` somewhere isn't the URL that was meant: `user:password@host` without a scheme, or a password
@@ -55,16 +45,11 @@ extension URLText {
             var secrets = secretItems.withLock { $0 }
             var shown: [UInt8] = []
             var copied = 0
-            var start = 0
-            while start <= bytes.count {
-                let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
-                if let mark = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")), secrets.contains(bytes[start..<mark]) {
-                    if copied == 0 { shown.reserveCapacity(bytes.count + bytes.count / 2) }
-                    shown.append(contentsOf: bytes[copied...mark])
-                    shown.append(contentsOf: withheld)
-                    copied = end
-                }
-                start = end + 1
+            while let (mark, end) = secrets.first(in: bytes[copied...]) {
+                if copied == 0 { shown.reserveCapacity(bytes.count + bytes.count / 2) }
+                shown.append(contentsOf: bytes[copied...mark])
+                shown.append(contentsOf: withheld)
+                copied = end
             }
             guard copied > 0 else { return nil }
             shown.append(contentsOf: bytes[copied...])
@@ -122,6 +107,18 @@ private struct SecretItems {
         }
         while names.count <= bytes.count { names.append([]) }
         if !hasName(bytes) { names[bytes.count] += bytes }
+    }
+
+    /// The places of the mark and of the end of the first item with such a name; nil when there is none.
+    mutating func first(in items: Slice<UnsafeBufferPointer<UInt8>>) -> (mark: Int, end: Int)? {
+        var start = items.startIndex
+        while start < items.endIndex {
+            let end = items[start...].firstIndex(of: UInt8(ascii: "&")) ?? items.endIndex
+            let mark = items[start..<end].firstIndex(of: UInt8(ascii: "="))
+            if let mark, contains(items[start..<mark]) { return (mark, end) }
+            start = end + 1
+        }
+        return nil
     }
 
     /// Whether the name of an item is among them, however it is spelled, or nested in it.
