@@ -49,18 +49,6 @@ extension HTTPResponse {
     }
 }
 
-/// What is decoded as one value, and where it is in the body.
-private struct JSONText {
-    let data: Data
-    let name: String
-    let number: Int
-    let offset: Int64
-    var isWhole = true
-
-    /// What errors call it.
-    var subject: String { "\(name) \(number), at byte \(offset)," }
-}
-
 /// JSON values that arrive one after the other; see ``HTTPBody/jsonLines(_:upTo:skipsBadLines:decoder:)`` and
 /// ``HTTPBody/jsonSequence(_:upTo:skipsBadTexts:decoder:)``.
 private struct JSONElements<Element: Decodable>: ElementSource {
@@ -86,53 +74,43 @@ private struct JSONElements<Element: Decodable>: ElementSource {
         }
 
         mutating func elementAtHand() throws -> Element? {
-            while let text = try textAtHand() {
-                if let element = try element(of: text) { return element }
+            while let line = try lines?.lineAtHand(Data.content(of:)) {
+                if let element = try element(of: line) { return element }
             }
             return nil
         }
 
         nonisolated(nonsending) mutating func next() async throws -> Element? {
-            while let text = try await read() {
-                if let element = try element(of: text) { return element }
+            while let line = try await lines?.next(Data.content(of:)) {
+                if let element = try element(of: line) { return element }
+            }
+            while let record = try await records?.next() {
+                let place = { "Text \(record.number), at byte \(record.offset)," }
+                if let element = try element(of: Data(record.bytes), at: place, isWhole: record.isWhole) { return element }
             }
             return nil
         }
 
+        private mutating func element(of line: Data?) throws -> Element? {
+            guard let line, let place = lines?.place else { return nil }
+            return try element(of: line, at: { "Line \(place.number), at byte \(place.offset)," }, isWhole: true)
+        }
+
         /// What a text is decoded as; nil when it is passed over.
-        private mutating func element(of text: JSONText) throws -> Element? {
+        ///
+        /// - Parameter place: Where it is in the body, as errors call it.
+        private mutating func element(of text: Data, at place: () -> String, isWhole: Bool) throws -> Element? {
             let failure: HTTPError
             do {
-                if text.isWhole { return try elements.decoder.decode(Element.self, from: text.data) }
-                failure = HTTPError(.decoding, "\(text.subject) is no whole JSON text.", phase: .answered)
+                if isWhole { return try elements.decoder.decode(Element.self, from: text) }
+                failure = HTTPError(.decoding, "\(place()) is no whole JSON text.", phase: .answered)
             } catch {
-                failure = JSONDecoding(of: nil, named: text.subject).failure(of: Element.self, error)
+                failure = JSONDecoding(of: nil, named: place()).failure(of: Element.self, error)
             }
             if elements.skipsBad { return nil }
             lines?.fail()
             records?.fail()
             throw failure
-        }
-
-        private mutating func textAtHand() throws -> JSONText? {
-            while let line = try lines?.lineAtHand(Data.content(of:)) {
-                if let text = text(of: line) { return text }
-            }
-            return nil
-        }
-
-        private func text(of line: Data?) -> JSONText? {
-            guard let line, let place = lines?.place else { return nil }
-            return JSONText(data: line, name: "Line", number: place.number, offset: place.offset)
-        }
-
-        nonisolated(nonsending) private mutating func read() async throws -> JSONText? {
-            while let line = try await lines?.next(Data.content(of:)) {
-                if let text = text(of: line) { return text }
-            }
-            guard let record = try await records?.next() else { return nil }
-            return JSONText(
-                data: Data(record.bytes), name: "Text", number: record.number, offset: record.offset, isWhole: record.isWhole)
         }
     }
 
