@@ -57,11 +57,8 @@ extension HTTPLink {
         self.target = scanner.text(target)
         self.anchor = anchor.map(scanner.text)
         // The whitespace between relations is that of ASCII (RFC 8288 §3.3).
-        self.relations =
-            relations.map { part in
-                let text = scanner.lowercasedText(part)
-                return text.utf8.split(maxSplits: Self.maximumRelations) { $0 == 32 || 9...13 ~= $0 }
-                    .prefix(Self.maximumRelations).map { String(Substring($0)) }
-            } ?? []
+        let text = relations.map(scanner.lowercasedText) ?? ""
+        self.relations = text.utf8.split(maxSplits: Self.maximumRelations) { $0 == 32 || 9...13 ~= $0 }
+            .prefix(Self.maximumRelations).map { String(Substring($0)) }
     }
 }
