@@ -6,7 +6,7 @@ package final class Arbiter: HTTPInterceptor {
     let settings: ArbiterSettings
     /// The account of the client's budget for retries; nil when it has none.
     let ledger: RetryLedger?
-    private let alternates: AlternateRequests
+    private let alternates = AlternateRequests()
     private let pacing: Pacing?
     /// The client's validators, when none of them has to be waited for; otherwise nil.
     let immediate: [DefaultValidator]?
@@ -24,7 +24,6 @@ package final class Arbiter: HTTPInterceptor {
                     || validator.retriableErrors.values.contains(where: \.isAlternate)
             }
         ledger = settings.retryBudget.map { RetryLedger($0, on: settings.clock) }
-        alternates = AlternateRequests()
         pacing = settings.sharesRetryAfter ? Pacing(on: settings.clock) : nil
     }
 
