@@ -46,11 +46,12 @@ typedef struct {
     int (*end)(ccompression_zlib_stream *stream);
 } ccompression_zlib_encoder;
 
-/// False when zlib isn't there.
-static inline int ccompression_find_zlib_encoder(ccompression_zlib_encoder *found) {
+/// NULL when zlib isn't there.
+static inline const ccompression_zlib_encoder *ccompression_find_zlib_encoder(void) {
+    static ccompression_zlib_encoder found;
     void *library = dlopen(CCOMPRESSION_ZLIB, RTLD_NOW | RTLD_LOCAL);
-    return library != NULL && CCOMPRESSION_FIND(found->initialize, "deflateInit2_")
-        && CCOMPRESSION_FIND(found->deflate, "deflate") && CCOMPRESSION_FIND(found->end, "deflateEnd");
+    return library != NULL && CCOMPRESSION_FIND(found.initialize, "deflateInit2_")
+        && CCOMPRESSION_FIND(found.deflate, "deflate") && CCOMPRESSION_FIND(found.end, "deflateEnd") ? &found : NULL;
 }
 
 /// Begins a gzip member (RFC 1952) of a level, -1 for the usual one; zlib compares the first digit of the version and the size.
@@ -84,12 +85,13 @@ typedef struct {
     unsigned (*is_error)(size_t code);
 } ccompression_zstd_encoder;
 
-/// False when zstd isn't there.
-static inline int ccompression_find_zstd_encoder(ccompression_zstd_encoder *found) {
+/// NULL when zstd isn't there.
+static inline const ccompression_zstd_encoder *ccompression_find_zstd_encoder(void) {
+    static ccompression_zstd_encoder found;
     void *library = dlopen(CCOMPRESSION_ZSTD, RTLD_NOW | RTLD_LOCAL);
-    return library != NULL && CCOMPRESSION_FIND(found->create, "ZSTD_createCCtx")
-        && CCOMPRESSION_FIND(found->free, "ZSTD_freeCCtx") && CCOMPRESSION_FIND(found->compress, "ZSTD_compressStream2")
-        && CCOMPRESSION_FIND(found->is_error, "ZSTD_isError");
+    return library != NULL && CCOMPRESSION_FIND(found.create, "ZSTD_createCCtx")
+        && CCOMPRESSION_FIND(found.free, "ZSTD_freeCCtx") && CCOMPRESSION_FIND(found.compress, "ZSTD_compressStream2")
+        && CCOMPRESSION_FIND(found.is_error, "ZSTD_isError") ? &found : NULL;
 }
 
 // The other way, for the transport; libcurl itself uses the same libraries.
@@ -101,12 +103,13 @@ typedef struct {
     int (*end)(ccompression_zlib_stream *stream);
 } ccompression_zlib_decoder;
 
-/// False when zlib isn't there.
-static inline int ccompression_find_zlib_decoder(ccompression_zlib_decoder *found) {
+/// NULL when zlib isn't there.
+static inline const ccompression_zlib_decoder *ccompression_find_zlib_decoder(void) {
+    static ccompression_zlib_decoder found;
     void *library = dlopen(CCOMPRESSION_ZLIB, RTLD_NOW | RTLD_LOCAL);
-    return library != NULL && CCOMPRESSION_FIND(found->initialize, "inflateInit2_")
-        && CCOMPRESSION_FIND(found->inflate, "inflate") && CCOMPRESSION_FIND(found->reset, "inflateReset")
-        && CCOMPRESSION_FIND(found->end, "inflateEnd");
+    return library != NULL && CCOMPRESSION_FIND(found.initialize, "inflateInit2_")
+        && CCOMPRESSION_FIND(found.inflate, "inflate") && CCOMPRESSION_FIND(found.reset, "inflateReset")
+        && CCOMPRESSION_FIND(found.end, "inflateEnd") ? &found : NULL;
 }
 
 static inline int ccompression_begin_inflating(const ccompression_zlib_decoder *zlib, ccompression_zlib_stream *stream, int window_bits) {
@@ -121,12 +124,13 @@ typedef struct {
     void (*destroy)(void *state);
 } ccompression_brotli_decoder;
 
-/// False when brotli isn't there.
-static inline int ccompression_find_brotli_decoder(ccompression_brotli_decoder *found) {
+/// NULL when brotli isn't there.
+static inline const ccompression_brotli_decoder *ccompression_find_brotli_decoder(void) {
+    static ccompression_brotli_decoder found;
     void *library = dlopen(CCOMPRESSION_BROTLI, RTLD_NOW | RTLD_LOCAL);
-    return library != NULL && CCOMPRESSION_FIND(found->create, "BrotliDecoderCreateInstance")
-        && CCOMPRESSION_FIND(found->decompress, "BrotliDecoderDecompressStream")
-        && CCOMPRESSION_FIND(found->destroy, "BrotliDecoderDestroyInstance");
+    return library != NULL && CCOMPRESSION_FIND(found.create, "BrotliDecoderCreateInstance")
+        && CCOMPRESSION_FIND(found.decompress, "BrotliDecoderDecompressStream")
+        && CCOMPRESSION_FIND(found.destroy, "BrotliDecoderDestroyInstance") ? &found : NULL;
 }
 
 typedef struct {
@@ -137,13 +141,14 @@ typedef struct {
     size_t (*destroy)(void *state);
 } ccompression_zstd_decoder;
 
-/// False when zstd isn't there.
-static inline int ccompression_find_zstd_decoder(ccompression_zstd_decoder *found) {
+/// NULL when zstd isn't there.
+static inline const ccompression_zstd_decoder *ccompression_find_zstd_decoder(void) {
+    static ccompression_zstd_decoder found;
     void *library = dlopen(CCOMPRESSION_ZSTD, RTLD_NOW | RTLD_LOCAL);
-    return library != NULL && CCOMPRESSION_FIND(found->create, "ZSTD_createDStream")
-        && CCOMPRESSION_FIND(found->decompress, "ZSTD_decompressStream")
-        && CCOMPRESSION_FIND(found->set, "ZSTD_DCtx_setParameter") && CCOMPRESSION_FIND(found->is_error, "ZSTD_isError")
-        && CCOMPRESSION_FIND(found->destroy, "ZSTD_freeDStream");
+    return library != NULL && CCOMPRESSION_FIND(found.create, "ZSTD_createDStream")
+        && CCOMPRESSION_FIND(found.decompress, "ZSTD_decompressStream")
+        && CCOMPRESSION_FIND(found.set, "ZSTD_DCtx_setParameter") && CCOMPRESSION_FIND(found.is_error, "ZSTD_isError")
+        && CCOMPRESSION_FIND(found.destroy, "ZSTD_freeDStream") ? &found : NULL;
 }
 
 #endif

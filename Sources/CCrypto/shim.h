@@ -11,6 +11,15 @@
 /// As long as the longest hash (`EVP_MAX_MD_SIZE`).
 #define CCRYPTO_LONGEST_HASH 64
 
+/// Finds a function of `library`; false when it isn't there.
+#define CCRYPTO_FIND(function, name) ((*(void **)&(function) = dlsym(library, name)) != NULL)
+
+/// NULL when libcrypto isn't there.
+static inline void *ccrypto_open(void) {
+    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+    return library != NULL ? library : dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL);
+}
+
 typedef struct {
     void *(*create)(void);
     void (*free)(void *context);
@@ -22,21 +31,14 @@ typedef struct {
     const void *(*sha512)(void);
 } ccrypto_library;
 
-/// False when libcrypto isn't there.
-static inline int ccrypto_find(ccrypto_library *found) {
-    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) library = dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return 0;
-    *(void **)&found->create = dlsym(library, "EVP_MD_CTX_new");
-    *(void **)&found->free = dlsym(library, "EVP_MD_CTX_free");
-    *(void **)&found->begin = dlsym(library, "EVP_DigestInit_ex");
-    *(void **)&found->update = dlsym(library, "EVP_DigestUpdate");
-    *(void **)&found->finish = dlsym(library, "EVP_DigestFinal_ex");
-    *(void **)&found->md5 = dlsym(library, "EVP_md5");
-    *(void **)&found->sha256 = dlsym(library, "EVP_sha256");
-    *(void **)&found->sha512 = dlsym(library, "EVP_sha512");
-    return found->create != NULL && found->free != NULL && found->begin != NULL && found->update != NULL && found->finish != NULL
-        && found->md5 != NULL && found->sha256 != NULL && found->sha512 != NULL;
+/// NULL when libcrypto isn't there.
+static inline const ccrypto_library *ccrypto_find(void) {
+    static ccrypto_library found;
+    void *library = ccrypto_open();
+    return library != NULL && CCRYPTO_FIND(found.create, "EVP_MD_CTX_new") && CCRYPTO_FIND(found.free, "EVP_MD_CTX_free")
+        && CCRYPTO_FIND(found.begin, "EVP_DigestInit_ex") && CCRYPTO_FIND(found.update, "EVP_DigestUpdate")
+        && CCRYPTO_FIND(found.finish, "EVP_DigestFinal_ex") && CCRYPTO_FIND(found.md5, "EVP_md5")
+        && CCRYPTO_FIND(found.sha256, "EVP_sha256") && CCRYPTO_FIND(found.sha512, "EVP_sha512") ? &found : NULL;
 }
 
 /// The interface of AES-256-GCM.
@@ -53,24 +55,16 @@ typedef struct {
     const void *(*aes)(void);
 } ccrypto_gcm;
 
-/// False when libcrypto isn't there.
-static inline int ccrypto_find_gcm(ccrypto_gcm *found) {
-    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) library = dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return 0;
-    *(void **)&found->create = dlsym(library, "EVP_CIPHER_CTX_new");
-    *(void **)&found->free = dlsym(library, "EVP_CIPHER_CTX_free");
-    *(void **)&found->begin_sealing = dlsym(library, "EVP_EncryptInit_ex");
-    *(void **)&found->seal = dlsym(library, "EVP_EncryptUpdate");
-    *(void **)&found->finish_sealing = dlsym(library, "EVP_EncryptFinal_ex");
-    *(void **)&found->begin_opening = dlsym(library, "EVP_DecryptInit_ex");
-    *(void **)&found->open = dlsym(library, "EVP_DecryptUpdate");
-    *(void **)&found->finish_opening = dlsym(library, "EVP_DecryptFinal_ex");
-    *(void **)&found->control = dlsym(library, "EVP_CIPHER_CTX_ctrl");
-    *(void **)&found->aes = dlsym(library, "EVP_aes_256_gcm");
-    return found->create != NULL && found->free != NULL && found->begin_sealing != NULL && found->seal != NULL
-        && found->finish_sealing != NULL && found->begin_opening != NULL && found->open != NULL && found->finish_opening != NULL
-        && found->control != NULL && found->aes != NULL;
+/// NULL when libcrypto isn't there.
+static inline const ccrypto_gcm *ccrypto_find_gcm(void) {
+    static ccrypto_gcm found;
+    void *library = ccrypto_open();
+    return library != NULL && CCRYPTO_FIND(found.create, "EVP_CIPHER_CTX_new")
+        && CCRYPTO_FIND(found.free, "EVP_CIPHER_CTX_free") && CCRYPTO_FIND(found.begin_sealing, "EVP_EncryptInit_ex")
+        && CCRYPTO_FIND(found.seal, "EVP_EncryptUpdate") && CCRYPTO_FIND(found.finish_sealing, "EVP_EncryptFinal_ex")
+        && CCRYPTO_FIND(found.begin_opening, "EVP_DecryptInit_ex") && CCRYPTO_FIND(found.open, "EVP_DecryptUpdate")
+        && CCRYPTO_FIND(found.finish_opening, "EVP_DecryptFinal_ex") && CCRYPTO_FIND(found.control, "EVP_CIPHER_CTX_ctrl")
+        && CCRYPTO_FIND(found.aes, "EVP_aes_256_gcm") ? &found : NULL;
 }
 
 #define CCRYPTO_GCM_GET_TAG 0x10

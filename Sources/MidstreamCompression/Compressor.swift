@@ -21,10 +21,7 @@ private let outputSize = 64 << 10
 
 /// gzip (RFC 1952).
 final class GzipCompressor: Compressor {
-    static let library: ccompression_zlib_encoder? = {
-        var functions = ccompression_zlib_encoder()
-        return ccompression_find_zlib_encoder(&functions) != 0 ? functions : nil
-    }()
+    static let library: ccompression_zlib_encoder? = ccompression_find_zlib_encoder()?.pointee
 
     private let zlib: ccompression_zlib_encoder
     /// How many bytes it is given at a time: it counts them in 32 bits.
@@ -84,10 +81,7 @@ final class GzipCompressor: Compressor {
 
 /// zstd (RFC 8878), with its usual window, which is smaller than what RFC 9659 allows.
 final class ZstdCompressor: Compressor {
-    static let library: ccompression_zstd_encoder? = {
-        var functions = ccompression_zstd_encoder()
-        return ccompression_find_zstd_encoder(&functions) != 0 ? functions : nil
-    }()
+    static let library: ccompression_zstd_encoder? = ccompression_find_zstd_encoder()?.pointee
 
     private let zstd: ccompression_zstd_encoder
     private let context: UnsafeMutableRawPointer

@@ -5,10 +5,7 @@ internal import CCompression
 ///
 /// `@unchecked Sendable`: not used by two tasks at a time; whoever has it sees to that.
 package final class Deflater: @unchecked Sendable {
-    private static let library: ccompression_zlib_encoder? = {
-        var functions = ccompression_zlib_encoder()
-        return ccompression_find_zlib_encoder(&functions) != 0 ? functions : nil
-    }()
+    private static let library: ccompression_zlib_encoder? = ccompression_find_zlib_encoder()?.pointee
 
     /// Whether zlib is there, to compress and to inflate.
     package static var isAvailable: Bool { library != nil && Inflater.isAvailable }
@@ -67,10 +64,7 @@ package final class Inflater: @unchecked Sendable {
     /// What a sender has cut off the end of each message.
     static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
 
-    private static let library: ccompression_zlib_decoder? = {
-        var functions = ccompression_zlib_decoder()
-        return ccompression_find_zlib_decoder(&functions) != 0 ? functions : nil
-    }()
+    private static let library: ccompression_zlib_decoder? = ccompression_find_zlib_decoder()?.pointee
 
     static var isAvailable: Bool { library != nil }
 

@@ -48,10 +48,7 @@ package enum HashFunction: Sendable {
         private let library: ccrypto_library
         private let context: UnsafeMutableRawPointer
 
-        private static let library: ccrypto_library? = {
-            var library = ccrypto_library()
-            return ccrypto_find(&library) != 0 ? library : nil
-        }()
+        private static let library: ccrypto_library? = ccrypto_find()?.pointee
 
         package init(_ function: HashFunction) throws {
             guard let library = Self.library else {

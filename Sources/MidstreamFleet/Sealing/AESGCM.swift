@@ -26,10 +26,7 @@ enum AESGCM {
             return (try? AES.GCM.open(box, using: SymmetricKey(data: secret), authenticating: context)).map { Array($0) }
         }
     #else
-        private static let library: ccrypto_gcm? = {
-            var library = ccrypto_gcm()
-            return ccrypto_find_gcm(&library) != 0 ? library : nil
-        }()
+        private static let library: ccrypto_gcm? = ccrypto_find_gcm()?.pointee
 
         static var isThere: Bool { library != nil }
 

@@ -3,10 +3,7 @@
 
     /// gzip (RFC 1952), of one member or several, and deflate in zlib's format (RFC 1950).
     final class ZlibDecoder: ContentDecoder {
-        static let library: ccompression_zlib_decoder? = {
-            var functions = ccompression_zlib_decoder()
-            return ccompression_find_zlib_decoder(&functions) != 0 ? functions : nil
-        }()
+        static let library: ccompression_zlib_decoder? = ccompression_find_zlib_decoder()?.pointee
 
         // zlib's numbers.
         private static let noFlush: Int32 = 0
@@ -64,10 +61,7 @@
 
     /// Brotli (RFC 7932), whose window is 16 MiB at most.
     final class BrotliDecoder: ContentDecoder {
-        static let library: ccompression_brotli_decoder? = {
-            var functions = ccompression_brotli_decoder()
-            return ccompression_find_brotli_decoder(&functions) != 0 ? functions : nil
-        }()
+        static let library: ccompression_brotli_decoder? = ccompression_find_brotli_decoder()?.pointee
 
         // brotli's numbers.
         private static let failure: Int32 = 0
@@ -109,10 +103,7 @@
 
     /// Zstandard (RFC 8878), of one frame or several, with the window that RFC 9659 allows: 8 MiB.
     final class ZstandardDecoder: ContentDecoder {
-        static let library: ccompression_zstd_decoder? = {
-            var functions = ccompression_zstd_decoder()
-            return ccompression_find_zstd_decoder(&functions) != 0 ? functions : nil
-        }()
+        static let library: ccompression_zstd_decoder? = ccompression_find_zstd_decoder()?.pointee
 
         /// `ZSTD_d_windowLogMax`.
         private static let largestWindow: Int32 = 100
