@@ -62,10 +62,9 @@ extension HTTPClient {
     /// Stands where no transport is, so that code which names one compiles with any traits.
     private struct MissingTransport: HTTPTransport {
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            throw HTTPError(
-                .unsupported,
+            throw HTTPError.unsupported(
                 "This program was built without a transport. Turn on one of the package traits Wire, Curl and URLSession, or give the client one.",
-                request: request, phase: .notSent)
+                request: request)
         }
     }
 #endif

@@ -31,9 +31,7 @@ public struct Compression: Sendable, Hashable, CustomStringConvertible {
             case .gzip: GzipCompressor(level: level)
             case .zstd: ZstdCompressor()
             }
-        guard let compressor else {
-            throw HTTPError(.unsupported, "The library that compresses by \(self) isn't there.", phase: .notSent)
-        }
+        guard let compressor else { throw HTTPError.unsupported("The library that compresses by \(self) isn't there.") }
         return compressor
     }
 

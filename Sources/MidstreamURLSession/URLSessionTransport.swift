@@ -114,7 +114,7 @@ public final class URLSessionTransport: HTTPTransport {
         let isBackground = Self.isBackground(configuration)
         var problem =
             isBackground
-            ? HTTPError(.unsupported, "A background configuration can't be used by this transport.", phase: .notSent) : nil
+            ? HTTPError.unsupported("A background configuration can't be used by this transport.") : nil
         let own = isBackground ? .ephemeral : (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
         own.httpShouldSetCookies = false
         own.httpCookieAcceptPolicy = .never
@@ -133,15 +133,12 @@ public final class URLSessionTransport: HTTPTransport {
         #else
             delegate = SessionDelegate()
             if !tls.isDefault {
-                problem = HTTPError(
-                    .unsupported,
-                    "URLSession on Linux checks certificates by the system's rules alone; libcurl can do otherwise.",
-                    phase: .notSent)
+                problem = .unsupported(
+                    "URLSession on Linux checks certificates by the system's rules alone; libcurl can do otherwise.")
             }
             if assumesHTTP3Capable {
-                problem = HTTPError(
-                    .unsupported, "URLSession on Linux has no HTTP/3, which assumesHTTP3Capable asks for; libcurl may have it.",
-                    phase: .notSent)
+                problem = .unsupported(
+                    "URLSession on Linux has no HTTP/3, which assumesHTTP3Capable asks for; libcurl may have it.")
             }
         #endif
         self.assumesHTTP3Capable = assumesHTTP3Capable
@@ -192,9 +189,8 @@ extension URLSessionTransport: ExchangeTransport {
         try Task.checkCancellation()
         if let problem { throw problem }
         if request.address != nil {
-            throw HTTPError(
-                .unsupported, "URLSession can't connect to an address of one's own, which the request's address is.",
-                request: request, phase: .notSent)
+            throw HTTPError.unsupported(
+                "URLSession can't connect to an address of one's own, which the request's address is.", request: request)
         }
         if !options.isChecked { try request.checkSendable() }
         #if canImport(FoundationNetworking)

@@ -52,7 +52,7 @@ package enum HashFunction: Sendable {
 
         package init(_ function: HashFunction) throws {
             guard let library = Self.library else {
-                throw HTTPError(.unsupported, "Digests need libcrypto.so.3 or libcrypto.so.1.1 of OpenSSL.", phase: .notSent)
+                throw HTTPError.unsupported("Digests need libcrypto.so.3 or libcrypto.so.1.1 of OpenSSL.")
             }
             guard let context = library.create() else { throw Self.refused }
             self.library = library
@@ -82,9 +82,7 @@ package enum HashFunction: Sendable {
             return Array(hash.prefix(Int(length)))
         }
 
-        private static var refused: HTTPError {
-            HTTPError(.unsupported, "libcrypto refuses the hash function.", phase: .notSent)
-        }
+        private static var refused: HTTPError { .unsupported("libcrypto refuses the hash function.") }
     }
 #endif
 

@@ -281,6 +281,11 @@ extension HTTPError {
         return error
     }
 
+    /// What a request or a configuration asks for, and nobody here can do.
+    package static func unsupported(_ message: String, request: HTTPRequest? = nil) -> HTTPError {
+        HTTPError(.unsupported, message, request: request, phase: .notSent)
+    }
+
     package static func tooLarge(limit: Int) -> HTTPError {
         HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", phase: .answered)
     }

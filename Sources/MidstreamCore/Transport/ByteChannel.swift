@@ -62,9 +62,8 @@ extension HTTPRequest {
     /// - Throws: ``HTTPError/Code/unsupported``; nothing has been sent.
     package func refuseUpgrade(_ options: ExchangeOptions, by transport: StaticString) throws {
         guard options.delivery == .streamed, isUpgrade else { return }
-        throw HTTPError(
-            .unsupported, "\(transport) doesn't hand over a connection to another protocol; WireTransport does.", request: self,
-            phase: .notSent)
+        throw HTTPError.unsupported(
+            "\(transport) doesn't hand over a connection to another protocol; WireTransport does.", request: self)
     }
 }
 

@@ -50,7 +50,7 @@ extension HTTPTransport {
 
     /// Throws ``HTTPError/Code/unsupported``.
     public func prepare(_ url: String, connections: Int) async throws {
-        throw HTTPError(.unsupported, "\(Self.self) can't make connections ahead of requests.", phase: .notSent)
+        throw HTTPError.unsupported("\(Self.self) can't make connections ahead of requests.")
     }
 
     /// All zero.

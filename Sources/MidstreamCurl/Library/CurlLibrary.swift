@@ -26,12 +26,11 @@
 
         static func problem(version: UInt32, isInitialized: Bool) -> HTTPError? {
             guard version >= oldestVersion else {
-                return HTTPError(
-                    .unsupported,
-                    "The libcurl that is loaded is \(name(of: version)); the transport needs \(name(of: oldestVersion)) or newer.",
-                    phase: .notSent)
+                return .unsupported(
+                    "The libcurl that is loaded is \(name(of: version)); the transport needs \(name(of: oldestVersion)) or newer."
+                )
             }
-            return isInitialized ? nil : HTTPError(.unsupported, "libcurl can't be initialised.", phase: .notSent)
+            return isInitialized ? nil : HTTPError.unsupported("libcurl can't be initialised.")
         }
 
         // MARK: HTTP/3

@@ -49,15 +49,13 @@
         private static func problem(_ configuration: TransportConfiguration) -> HTTPError? {
             if configuration.destinations != .any, configuration.proxy != .direct { return .destinationsBehindProxy }
             if configuration.resolver != nil {
-                return HTTPError(.unsupported, "libcurl can't ask a resolver, which resolver is.", phase: .notSent)
+                return .unsupported("libcurl can't ask a resolver, which resolver is.")
             }
             if configuration.tls.keyLogPath != nil {
-                return HTTPError(.unsupported, "libcurl can't write a key log, which keyLog(to:) asks for.", phase: .notSent)
+                return .unsupported("libcurl can't write a key log, which keyLog(to:) asks for.")
             }
             if configuration.tls.clientCertificate?.reloading != nil {
-                return HTTPError(
-                    .unsupported, "libcurl can't go on with an old client certificate, which reloading asks for.", phase: .notSent
-                )
+                return .unsupported("libcurl can't go on with an old client certificate, which reloading asks for.")
             }
             if let address = configuration.localAddress, !AddressText.isAddress(address) {
                 return HTTPError(.connection, "localAddress is no address of IPv4 or IPv6.", phase: .notSent)

@@ -23,7 +23,7 @@
             remark = "HTTP/3 isn't spoken: \(obstacle)"
             problem =
                 wished == .http3Only
-                ? HTTPError(.unsupported, "httpVersions is .http3Only, but HTTP/3 can't be spoken: \(obstacle).", phase: .notSent)
+                ? HTTPError.unsupported("httpVersions is .http3Only, but HTTP/3 can't be spoken: \(obstacle).")
                 : nil
         }
 
@@ -45,7 +45,7 @@
         /// - Throws: ``HTTPError`` when a URL's scheme leaves no version.
         func check(isSecure: Bool) throws {
             guard versions == .http3Only, !isSecure else { return }
-            throw HTTPError(.unsupported, "httpVersions is .http3Only, and HTTP/3 takes https.", phase: .notSent)
+            throw HTTPError.unsupported("httpVersions is .http3Only, and HTTP/3 takes https.")
         }
     }
 

@@ -50,8 +50,7 @@
             guard let text = request.address else { return }
             let configuration = curlLoop.options.configuration
             guard configuration.proxy == .direct, configuration.unixSocketPath == nil else {
-                throw HTTPError(
-                    .unsupported, "A request with an address can't go through a proxy or a unix domain socket.", phase: .notSent)
+                throw HTTPError.unsupported("A request with an address can't go through a proxy or a unix domain socket.")
             }
             guard let entry = AddressText(text) else { throw HTTPError.noAddress }
             curl_slist_free_all(address)

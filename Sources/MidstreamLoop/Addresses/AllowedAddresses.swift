@@ -78,8 +78,7 @@
             ).refusedHere
         }
 
-        package static let destinationsBehindProxy = HTTPError(
-            .unsupported, "Where connections through a proxy lead isn't known here, so that destinations can't be kept to.",
-            phase: .notSent)
+        package static let destinationsBehindProxy = HTTPError.unsupported(
+            "Where connections through a proxy lead isn't known here, so that destinations can't be kept to.")
     }
 #endif

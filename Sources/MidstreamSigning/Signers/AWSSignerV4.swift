@@ -142,11 +142,10 @@ public struct AWSSignerV4: RequestSigner {
         if payload == .unsigned, isProtected { return CanonicalRequest.unsignedPayload }
         if body.replayability == .replayable { return try await body.digest(.sha256).hexadecimal }
         guard payload == .unsignedStreams, isProtected else {
-            throw HTTPError(
-                .unsupported,
+            throw HTTPError.unsupported(
                 "The hash of a stream that can be read only once isn't known before it is sent: sign another body, or allow unsigned "
                     + "streams over https.",
-                request: request, phase: .notSent)
+                request: request)
         }
         return CanonicalRequest.unsignedPayload
     }

@@ -27,11 +27,10 @@
         init?(_ tls: TLSConfiguration) throws {
             if tls.isDefault { return nil }
             if tls.keyLogPath != nil {
-                throw HTTPError(.unsupported, "URLSession can't write a key log, which keyLog(to:) asks for.", phase: .notSent)
+                throw HTTPError.unsupported("URLSession can't write a key log, which keyLog(to:) asks for.")
             }
             if tls.clientCertificate?.reloading != nil {
-                throw HTTPError(
-                    .unsupported, "URLSession can't replace a client certificate, which reloading asks for.", phase: .notSent)
+                throw HTTPError.unsupported("URLSession can't replace a client certificate, which reloading asks for.")
             }
             self.tls = tls
             anchors = try Self.anchors(tls.authorities)
@@ -100,8 +99,7 @@
 
         private static func identity(_ client: TLSConfiguration.ClientCertificate) throws -> URLCredential {
             guard client.format == .pkcs12 else {
-                throw HTTPError(
-                    .unsupported, "A client certificate as PEM can't be used by URLSession; PKCS #12 can.", phase: .notSent)
+                throw HTTPError.unsupported("A client certificate as PEM can't be used by URLSession; PKCS #12 can.")
             }
             guard let file = FileManager.default.contents(atPath: client.certificate) else {
                 throw problem("The client certificate \(client.certificate) can't be read.")

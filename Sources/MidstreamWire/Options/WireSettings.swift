@@ -137,8 +137,4 @@
                 .nameResolution, "This machine has no network \(zone), which the URL says that \(host) is in.", phase: .notSent)
         }
     }
-
-    extension HTTPError {
-        static func unsupported(_ message: String) -> HTTPError { HTTPError(.unsupported, message, phase: .notSent) }
-    }
 #endif
