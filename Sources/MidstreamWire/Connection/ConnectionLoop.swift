@@ -49,4 +49,9 @@
     protocol Sleeper: AnyObject {
         func isWoken()
     }
+
+    extension WireTransfer: Sleeper {
+        /// The server has had time to ask for the body. One that it has refused isn't wanted.
+        func isWoken() { if !head.isComplete || head.status < 400 { releaseBody() } }
+    }
 #endif

@@ -34,7 +34,7 @@
             reader.reset()
             if transfer.isPiped, let pipe = transfer.pipe { return openPipe(pipe, transfer) }
             sending = SendingState(head: transfer.requestHead.bytes())
-            if transfer.asksForLeave { holdBody(for: transfer.settings.patience) }
+            if transfer.isBodyHeld { loop.wake(transfer, at: loop.now + transfer.settings.patience) }
             send()
         }
 
@@ -58,7 +58,7 @@
         func letGo(_ transfer: WireTransfer, isClean: Bool) {
             transfer.pipe?.end()
             self.transfer = nil
-            loop.letSleep(self)
+            loop.letSleep(transfer)
             sending = SendingState()
             held = []
             guard isClean, isReusable else { return loop.close(self) }

@@ -114,15 +114,7 @@
 
         /// False stops the transfer.
         private func take(head: UnsafeRawBufferPointer, status: Int, _ transfer: WireTransfer) -> Bool {
-            switch transfer.read(head: head, status: status) {
-            case .interim(let fields):
-                transfer.completeInterim(HTTPHeaders(lines: fields.bytes))
-                if status == 100 { releaseBody() }
-                return true
-            case .complete(let fields):
-                guard transfer.takeHead(fields) else { return false }
-                // A body that is still kept back isn't wanted.
-                if status >= 400 { loop.letSleep(self) }
+            transfer.take(head: head, status: status) { fields in
                 if let pipe = transfer.pipe, transfer.isPiped {
                     switchProtocols(pipe)
                 } else {
@@ -132,8 +124,6 @@
                         version: transfer.version)
                     reader.begin(framing(fields, transfer))
                 }
-                return true
-            case .refused(let fault): return transfer.violate(fault.message)
             }
         }
 

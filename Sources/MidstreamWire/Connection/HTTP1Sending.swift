@@ -13,8 +13,6 @@
         fileprivate var isLast = false
         /// Nothing is sent any more: the connection takes nothing.
         fileprivate var isBroken = false
-        /// The body waits for the server's leave.
-        fileprivate var isBodyHeld = false
 
         fileprivate var hasRest: Bool { sent < piece.count }
 
@@ -63,7 +61,7 @@
             let start = sending.sent
             let left = sending.piece.count - start
             var body: [UInt8] = []
-            if case .bytes(let bytes) = transfer.outgoing, !sending.isBodyHeld { body = bytes }
+            if case .bytes(let bytes) = transfer.outgoing, !transfer.isBodyHeld { body = bytes }
             let count = sending.piece.withUnsafeBytes { piece in
                 body.withUnsafeBytes { body in
                     channel.write(
@@ -91,7 +89,7 @@
             case .file(let feeder): length = feeder.length
             case .bytes(let bytes): length = Int64(bytes.count)
             }
-            if transfer.sent.bodyBytes < length { return !sending.isBodyHeld }
+            if transfer.sent.bodyBytes < length { return !transfer.isBodyHeld }
             transfer.sent.isWhole = true
             return false
         }
@@ -120,7 +118,7 @@
 
         /// Makes the next piece of a body that is read bit by bit; false when there is none now, or none any more.
         private func takePiece(_ transfer: WireTransfer) -> Bool {
-            guard case .chunks(let feeder) = transfer.outgoing, !sending.isBodyHeld else { return false }
+            guard case .chunks(let feeder) = transfer.outgoing, !transfer.isBodyHeld else { return false }
             let bodyBytes = transfer.sent.bodyBytes
             if sending.isLast || bodyBytes > 0 && feeder.length == bodyBytes && transfer.bodyFraming != .chunked {
                 transfer.sent.isWhole = true
@@ -171,26 +169,5 @@
             }
             return chunk + [13, 10]
         }
-
-        // MARK: Expectations
-
-        /// Keeps back the body until the server asks for it, or has had time to.
-        func holdBody(for patience: UInt64) {
-            sending.isBodyHeld = true
-            transfer?.isSendingPaused = true
-            loop.wake(self, at: loop.now + patience)
-        }
-
-        /// Sends the body that was kept back, if it was.
-        func releaseBody() {
-            guard sending.isBodyHeld else { return }
-            sending.isBodyHeld = false
-            loop.letSleep(self)
-            transfer?.resumeSending()
-        }
-    }
-
-    extension HTTP1Connection: Sleeper {
-        func isWoken() { releaseBody() }
     }
 #endif

@@ -68,8 +68,7 @@
             let fields = HTTP2Fields(transfer.requestHead)
             guard fields.largestSize <= HTTP2Session.largestRequestHead else { return refuse(transfer) }
             transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
-            let hasBody = if case .none = transfer.outgoing { false } else { true }
-            guard let id = session?.submit(fields, hasBody: hasBody) else {
+            guard let id = session?.submit(fields, hasBody: transfer.isUploading) else {
                 retire()
                 guard !hasServed else { return loop.connectAnew(transfer) }
                 return loop.finish(transfer, HTTPError.noResources(ENOMEM), isClean: false)
@@ -77,7 +76,7 @@
             hasServed = true
             let silence = transfer.settings.silence
             if loop.now - lastReceived >= silence.longest { ping(answeredWithin: silence.longestAnswer) }
-            let stream = HTTP2Stream(id, transfer, on: self, holdsBody: hasBody && transfer.asksForLeave)
+            let stream = HTTP2Stream(id, transfer, on: self)
             streams[id] = stream
             transfer.connection = stream
             flushSoon()

@@ -26,15 +26,11 @@
         @exclusivity(unchecked) private var isClosed = false
         /// The server has broken a rule of the messages.
         @exclusivity(unchecked) var isViolated = false
-        /// The body waits for the server's leave.
-        @exclusivity(unchecked) private var isBodyHeld: Bool
 
-        init(_ id: Int32, _ transfer: WireTransfer, on connection: HTTP2Connection, holdsBody: Bool) {
+        init(_ id: Int32, _ transfer: WireTransfer, on connection: HTTP2Connection) {
             self.id = id
             self.transfer = transfer
             self.connection = connection
-            isBodyHeld = holdsBody
-            if holdsBody { transfer.isSendingPaused = true }
         }
 
         private var loop: any ConnectionLoop { connection.loop }
@@ -45,7 +41,7 @@
             let isOver = isClosed || isAnswered && transfer.sent.isWhole
             let code: HTTP2ErrorCode? = isOver ? nil : isAnswered ? .noError : .cancel
             isClosed = true
-            endHold()
+            loop.letSleep(transfer)
             connection.remove(self, code)
         }
 
@@ -57,7 +53,7 @@
         }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> HTTP2Session.Reading {
-            if isBodyHeld { return .later }
+            if transfer.isBodyHeld { return .later }
             switch transfer.outgoing {
             // Files are left to the system over HTTP/1.1 alone.
             case .none, .file: return .end(0, trailers: nil)
@@ -99,20 +95,7 @@
             transfer.sent.bytes += Int64(count)
             if isLast { transfer.sent.isWhole = true }
             // The server has had no time for an answer before it has the head.
-            if isBodyHeld { loop.wake(self, at: loop.now + transfer.settings.patience) }
-        }
-
-        /// Sends the body that was kept back, if it was.
-        private func releaseBody() {
-            guard isBodyHeld else { return }
-            endHold()
-            transfer.resumeSending()
-        }
-
-        private func endHold() {
-            guard isBodyHeld else { return }
-            isBodyHeld = false
-            loop.letSleep(self)
+            if transfer.isBodyHeld { loop.wake(transfer, at: loop.now + transfer.settings.patience) }
         }
 
         // MARK: Receiving
@@ -150,19 +133,9 @@
 
         private func take(head: UnsafeRawBufferPointer) -> Bool {
             guard status >= 100 else { return transfer.violate("The status of the response is below 100.") }
-            switch transfer.read(head: head, status: status) {
-            case .interim(let fields):
-                transfer.completeInterim(HTTPHeaders(lines: fields.bytes))
-                if status == 100 { releaseBody() }
-                return true
-            case .complete(let fields):
-                guard transfer.takeHead(fields) else { return false }
-                // A body that is still kept back isn't wanted.
-                if status >= 400 { loop.letSleep(self) }
+            return transfer.take(head: head, status: status) { _ in
                 // On one that takes no further streams nobody else's begins.
                 if !connection.isRetired { loop.shareConnections(of: transfer) }
-                return true
-            case .refused(let fault): return transfer.violate(fault.message)
             }
         }
 
@@ -259,7 +232,7 @@
         }
 
         private func goElsewhere(byHTTP1: Bool = false, resetting code: HTTP2ErrorCode? = nil) {
-            endHold()
+            loop.letSleep(transfer)
             transfer.connection = nil
             connection.remove(self, code)
             // Not within the session's callbacks: what makes room for a connection may close this one, with the session.
@@ -273,7 +246,7 @@
         /// The connection is gone.
         func lose(_ failure: ChannelFailure?, violation: String?) {
             isClosed = true
-            endHold()
+            loop.letSleep(transfer)
             guard transfer.isUnderWay else { return }
             if let failure = transfer.failure { return fail(failure) }
             if hasEnd { return }
@@ -288,9 +261,5 @@
             if case .tls = failure, !isAnswered { return fail(.tls, text) }
             fail(.connectionLost, text)
         }
-    }
-
-    extension HTTP2Stream: Sleeper {
-        func isWoken() { releaseBody() }
     }
 #endif

@@ -33,6 +33,8 @@
         @exclusivity(unchecked) private(set) var isInDoubt = false
         /// How much of the request has left, for this try.
         @exclusivity(unchecked) var sent = Sent()
+        /// The body waits for the server's leave.
+        @exclusivity(unchecked) private(set) var isBodyHeld = false
         @exclusivity(unchecked) var measured = Measured()
 
         struct Sent {
@@ -102,9 +104,6 @@
             tls == nil && route.proxy?.isSecure != true && settings.configuration.httpVersions != .http2PriorKnowledge
         }
 
-        /// Whether its body waits for the server's leave.
-        var asksForLeave: Bool { framing.has(.expect) && bodyFraming != .none }
-
         var requestHead: RequestHead {
             RequestHead(
                 request: route.zone == nil ? request : requestWithoutZone, framing: framing, bodyFraming: bodyFraming,
@@ -165,10 +164,33 @@
         func willSend(over endpoints: Endpoints, _ times: DialTimes?, isReused: Bool) {
             expectSending()
             sent = Sent()
+            isBodyHeld = framing.has(.expect) && isUploading
+            isSendingPaused = isBodyHeld
             let times = times ?? DialTimes()
             // The loop's time is that of its last wait, and the connection may have come to stand since.
             let began = max(loop.now, times.connected, times.secured)
             measured = Measured(times: times, began: began, isReused: isReused, endpoints: endpoints)
+        }
+
+        /// Sends the body that was kept back, if it was.
+        func releaseBody() {
+            guard isBodyHeld else { return }
+            isBodyHeld = false
+            resumeSending()
+        }
+
+        /// Reads a head of the response, and gives the fields of the final one to `begin`; false stops the transfer.
+        func take(head bytes: UnsafeRawBufferPointer, status: Int, then begin: (ReceivedFields) -> Void) -> Bool {
+            switch read(head: bytes, status: status) {
+            case .interim(let fields):
+                completeInterim(HTTPHeaders(lines: fields.bytes))
+                if status == 100 { releaseBody() }
+            case .complete(let fields):
+                guard takeHead(fields) else { return false }
+                begin(fields)
+            case .refused(let fault): return violate(fault.message)
+            }
+            return true
         }
 
         /// Whether the request can go out again after its connection has died without a byte of an answer. Once at most when the server may
