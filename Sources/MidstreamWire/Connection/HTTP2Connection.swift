@@ -315,12 +315,11 @@
         private func expectUntold() { untold = min(untold, -Self.mostOnItsWay) }
 
         /// False stops the stream.
-        func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, ofStream stream: Int32) -> Bool
-        {
+        func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
             receiving?.receive(field: name, value) ?? true
         }
 
-        func receiveEndOfFields(endsStream: Bool, ofStream stream: Int32) {
+        func receiveEndOfFields(endsStream: Bool) {
             receiving?.receiveEndOfFields(endsStream: endsStream)
             receiving = nil
         }

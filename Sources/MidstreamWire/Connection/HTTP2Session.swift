@@ -130,12 +130,11 @@
                 return 0
             }
             nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-                _, frame, name, nameLength, value, valueLength, _, context in
-                guard let stream = frame?.pointee.hd.stream_id, let owner = HTTP2Callbacks.owner(context) else { return 0 }
-                let isTaken = owner.receive(
+                _, _, name, nameLength, value, valueLength, _, context in
+                let isTaken = HTTP2Callbacks.owner(context)?.receive(
                     field: UnsafeBufferPointer(start: name, count: nameLength),
-                    UnsafeBufferPointer(start: value, count: valueLength), ofStream: stream)
-                return isTaken ? 0 : HTTP2Callbacks.stopsStream
+                    UnsafeBufferPointer(start: value, count: valueLength))
+                return isTaken == false ? HTTP2Callbacks.stopsStream : 0
             }
             // Without it such a field would be left out, and the rest be taken for the whole.
             nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, context in
@@ -183,7 +182,7 @@
             let head = frame.pointee.hd
             let endsStream = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
             switch UInt32(head.type) {
-            case NGHTTP2_HEADERS.rawValue: owner.receiveEndOfFields(endsStream: endsStream, ofStream: head.stream_id)
+            case NGHTTP2_HEADERS.rawValue: owner.receiveEndOfFields(endsStream: endsStream)
             case NGHTTP2_DATA.rawValue where endsStream: owner.stream(head.stream_id)?.receiveEnd()
             case NGHTTP2_GOAWAY.rawValue:
                 owner.didReceiveGoAway(HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code))
