@@ -113,20 +113,8 @@
                 }
             }
             guard isSecure else { return }
-            let tls = configuration.tls
-            handle.set(
-                CURLOPT_SSLVERSION,
-                tls.minimumVersion == .tls1_3 ? Int(CURL_SSLVERSION_TLSv1_3) : Int(CURL_SSLVERSION_TLSv1_2))
-            if let authorities { handle.set(CURLOPT_CAINFO_BLOB, pointer: authorities) }
-            if !tls.trustsSystemAuthorities {
-                handle.set(CURLOPT_CAPATH, nil)
-                if authorities == nil { handle.set(CURLOPT_CAINFO, nil) }
-            }
-            if !tls.verifiesCertificates {
-                handle.set(CURLOPT_SSL_VERIFYPEER, 0)
-                handle.set(CURLOPT_SSL_VERIFYHOST, 0)
-            }
-            if let client = tls.clientCertificate {
+            applyTrust(to: handle, isForProxy: false)
+            if let client = configuration.tls.clientCertificate {
                 handle.set(CURLOPT_SSLCERT, client.certificate)
                 switch client.format {
                 case .pem: handle.set(CURLOPT_SSLKEY, client.key)
@@ -138,9 +126,9 @@
         }
 
         private func applyProxy(to handle: EasyHandle) {
-            if case .environment = configuration.proxy { return applyTLSOfProxy(to: handle) }
+            if case .environment = configuration.proxy { return applyTrust(to: handle, isForProxy: true) }
             guard let proxy else { return handle.set(CURLOPT_PROXY, "") }
-            if proxy.isSecure { applyTLSOfProxy(to: handle) }
+            if proxy.isSecure { applyTrust(to: handle, isForProxy: true) }
             handle.set(CURLOPT_PROXY, proxy.url)
             // Set, though it may be empty: the environment's no_proxy isn't asked then.
             handle.set(CURLOPT_NOPROXY, proxy.exceptions)
@@ -151,20 +139,22 @@
             }
         }
 
-        /// A proxy that is spoken to by TLS is checked as servers are, but for pins, and isn't told who the client is.
-        private func applyTLSOfProxy(to handle: EasyHandle) {
+        /// Whom TLS trusts: a proxy that is spoken to by it is checked as servers are, but for pins, and isn't told who the client is.
+        private func applyTrust(to handle: EasyHandle, isForProxy: Bool) {
             let tls = configuration.tls
             handle.set(
-                CURLOPT_PROXY_SSLVERSION,
+                isForProxy ? CURLOPT_PROXY_SSLVERSION : CURLOPT_SSLVERSION,
                 tls.minimumVersion == .tls1_3 ? Int(CURL_SSLVERSION_TLSv1_3) : Int(CURL_SSLVERSION_TLSv1_2))
-            if let authorities { handle.set(CURLOPT_PROXY_CAINFO_BLOB, pointer: authorities) }
+            if let authorities {
+                handle.set(isForProxy ? CURLOPT_PROXY_CAINFO_BLOB : CURLOPT_CAINFO_BLOB, pointer: authorities)
+            }
             if !tls.trustsSystemAuthorities {
-                handle.set(CURLOPT_PROXY_CAPATH, nil)
-                if authorities == nil { handle.set(CURLOPT_PROXY_CAINFO, nil) }
+                handle.set(isForProxy ? CURLOPT_PROXY_CAPATH : CURLOPT_CAPATH, nil)
+                if authorities == nil { handle.set(isForProxy ? CURLOPT_PROXY_CAINFO : CURLOPT_CAINFO, nil) }
             }
             if !tls.verifiesCertificates {
-                handle.set(CURLOPT_PROXY_SSL_VERIFYPEER, 0)
-                handle.set(CURLOPT_PROXY_SSL_VERIFYHOST, 0)
+                handle.set(isForProxy ? CURLOPT_PROXY_SSL_VERIFYPEER : CURLOPT_SSL_VERIFYPEER, 0)
+                handle.set(isForProxy ? CURLOPT_PROXY_SSL_VERIFYHOST : CURLOPT_SSL_VERIFYHOST, 0)
             }
         }
 
