@@ -6,8 +6,7 @@
     extension CurlTransfer {
         /// What curl has measured of a transfer that failed: zero for phases that weren't reached.
         func metricsSoFar(_ handle: EasyHandle) -> TransportMetrics {
-            var metrics = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
-            metrics.interim = interim
+            var metrics = TransportMetrics(handle, tlsVersion: tlsVersion)
             for phase in [\TransportMetrics.nameLookup, \.connect, \.sendStart] where metrics[keyPath: phase] == .zero {
                 metrics[keyPath: phase] = nil
             }
@@ -21,7 +20,7 @@
 
     extension TransportMetrics {
         /// What curl has measured about the transfer that a handle has just ended.
-        init(_ handle: EasyHandle, tlsVersion: String?, resends: Int) {
+        init(_ handle: EasyHandle, tlsVersion: String?) {
             self.init()
             nameLookup = Self.time(handle, CURLINFO_NAMELOOKUP_TIME_T)
             connect = Self.time(handle, CURLINFO_CONNECT_TIME_T)
@@ -34,7 +33,6 @@
             localAddress = Self.address(handle, CURLINFO_LOCAL_IP)
             localPort = Self.port(handle, CURLINFO_LOCAL_PORT)
             self.tlsVersion = tlsVersion
-            self.resends = resends
             isReusedConnection = handle.long(CURLINFO_NUM_CONNECTS) == 0
             let (sent, received) = (handle.offset(CURLINFO_SIZE_UPLOAD_T), handle.offset(CURLINFO_SIZE_DOWNLOAD_T))
             requestBodyBytes = sent

@@ -122,8 +122,7 @@
             }
             if let decoder, !decoder.isComplete { throw DecodingFault.truncated.error(request, ratio: nil) }
             takeBufferedBody(handle)
-            measured = TransportMetrics(handle, tlsVersion: tlsVersion, resends: resends)
-            measured?.interim = interim
+            measured = TransportMetrics(handle, tlsVersion: tlsVersion)
         }
 
         private func error(_ code: CURLcode, _ handle: EasyHandle) -> HTTPError {

@@ -151,9 +151,9 @@
 
         package final var metrics: TransportMetrics {
             var metrics = TransportMetrics()
+            measure(&metrics)
             metrics.resends = resends
             metrics.interim = interim
-            measure(&metrics)
             return metrics
         }
 
