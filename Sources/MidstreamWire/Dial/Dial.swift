@@ -350,11 +350,8 @@
 
         private func fail(_ failure: HTTPError) {
             if !failure.isRefusedHere { doubtAddresses() }
-            let told = observers
-            observers = []
-            close()
+            close(telling: failure)
             loop.didFail(self, failure)
-            for observer in told { observer(failure) }
         }
 
         /// Has looked up anew what nothing could be connected to.
