@@ -286,6 +286,9 @@ extension HTTPError {
         HTTPError(.unsupported, message, request: request, phase: .notSent)
     }
 
+    package static let transportClosed =
+        HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere.forGood
+
     package static func tooLarge(limit: Int) -> HTTPError {
         HTTPError(.bodyTooLarge, "The body is larger than the limit of \(limit) bytes.", phase: .answered)
     }

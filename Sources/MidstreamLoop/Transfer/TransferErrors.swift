@@ -3,10 +3,6 @@
     package import MidstreamCore
 
     extension HTTPError {
-        /// The transport has been closed.
-        package static let transportClosed = HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere
-            .forGood
-
         /// The request's address isn't one.
         package static let noAddress = HTTPError(
             .invalidRequest, "The request's address is none of IPv4 or IPv6, with a port or without.", phase: .notSent)

@@ -37,9 +37,6 @@ final class Session: Sendable {
         #endif
     }
 
-    private static let closed =
-        HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere.forGood
-
     private func startNow(_ exchange: Exchange) {
         guard !exchange.hasEnded else { return }
         // A task made on an invalidated session ends the process, so both happen under one lock.
@@ -50,7 +47,7 @@ final class Session: Sendable {
                 return task
             }
         }
-        guard let task else { return exchange.giveUp(Self.closed) }
+        guard let task else { return exchange.giveUp(HTTPError.transportClosed) }
         exchange.run(task)
     }
 
@@ -63,7 +60,7 @@ final class Session: Sendable {
                 if let task { delegate.add(socket, as: task) }
                 return (task, false)
             }
-            if isOver { socket.giveUp(Self.closed) }
+            if isOver { socket.giveUp(HTTPError.transportClosed) }
             task?.resume()
         }
     #endif
