@@ -14,6 +14,8 @@
         /// Nothing is sent any more: the connection takes nothing.
         fileprivate var isBroken = false
 
+        init(head: [UInt8] = []) { piece = head }
+
         fileprivate var hasRest: Bool { sent < piece.count }
 
         fileprivate mutating func giveUpPiece() {
@@ -21,10 +23,6 @@
             sent = 0
             payload = 0..<0
         }
-    }
-
-    extension SendingState {
-        init(head: [UInt8]) { piece = head }
     }
 
     extension HTTP1Connection {
