@@ -8,13 +8,10 @@
 
     /// Sends requests by libcurl: HTTP/1.1, HTTP/2 and, where libcurl was built with it, HTTP/3, TLS, proxies, unix domain sockets, gzip, brotli and zstd.
     ///
-    /// One thread moves the bytes of all requests (see ``TransportConfiguration/eventLoops``); it is started with the first request and
-    /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
-    /// are resumed on their own executors. Connections are kept and shared by all requests of the transport.
-    ///
-    /// When requests are sent one after the other to a server that answers within a millisecond, their callers' threads move the bytes
-    /// themselves (``TransportConfiguration/usesCallersThreads``). The transport's thread takes over when another request is sent, or an answer
-    /// takes longer than some milliseconds.
+    /// One thread moves the bytes of all requests (see ``TransportConfiguration/eventLoops``), unless their callers' threads do (see
+    /// ``TransportConfiguration/usesCallersThreads``). It is started with the first request and ends with ``close()``, or when neither the
+    /// transport nor a response that is still arriving is referenced any more. Callers are resumed on their own executors. Connections are kept
+    /// and shared by all requests of the transport.
     ///
     /// Over HTTP/2 and HTTP/3, requests whose body is streamed, a file, or larger than 64 KiB share no connection at a time, since libcurl may
     /// then damage the responses beside them. They have a thread and connections besides the others'.

@@ -5,14 +5,10 @@
 
     /// Sends requests over connections of its own: HTTP/1.1, HTTP/2 by nghttp2, TLS by OpenSSL, proxies, unix domain sockets, gzip, brotli and zstd.
     ///
-    /// One thread moves the bytes of all requests (see ``TransportConfiguration/eventLoops``); it is started with the first request and
-    /// ends with ``close()``, or when neither the transport nor a response that is still arriving is referenced any more. Callers
-    /// are resumed on their own executors. Connections are kept and shared by all requests of the transport: over HTTP/1.1 one after the
-    /// other, over HTTP/2 beside each other.
-    ///
-    /// When requests are sent one after the other to a server that answers within a millisecond, their callers' threads move the bytes
-    /// themselves (``TransportConfiguration/usesCallersThreads``). The transport's thread takes over when another request is sent, or an answer
-    /// takes longer than some milliseconds.
+    /// One thread moves the bytes of all requests (see ``TransportConfiguration/eventLoops``), unless their callers' threads do (see
+    /// ``TransportConfiguration/usesCallersThreads``). It is started with the first request and ends with ``close()``, or when neither the
+    /// transport nor a response that is still arriving is referenced any more. Callers are resumed on their own executors. Connections are kept
+    /// and shared by all requests of the transport: over HTTP/1.1 one after the other, over HTTP/2 beside each other.
     ///
     /// A request may be sent from any task; cancelling that task, or the one that reads a streamed body, gives up the exchange.
     /// A streamed body that is released unread is given up, too. At most 256 KiB of it wait in memory for its reader,
