@@ -77,17 +77,8 @@
         }
 
         func trailerLines() -> [[CChar]] {
-            var lines: [[CChar]] = []
-            RequestFields.forEach(in: request.trailers?() ?? [:]) { line, colon, kind in
-                // RFC 9110 §6.5.1.
-                guard kind != .framing else { return }
-                // Curl leaves out what has no space there.
-                var text = Array(line[...colon])
-                text.append(UInt8(ascii: " "))
-                text += line[(colon + 1)...]
-                lines.append(text.map { CChar(bitPattern: $0) } + [0])
-            }
-            return lines
+            // Curl leaves out what has no space behind the colon.
+            RequestFields.trailers(of: request).map { line in line.map { CChar(bitPattern: $0) } + [0] }
         }
 
         private func prepareFields(_ handle: EasyHandle, _ framing: RequestFraming) {

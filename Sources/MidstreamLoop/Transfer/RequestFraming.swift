@@ -62,6 +62,16 @@
             }
         }
 
+        /// The fields after a request's body, `name: value` each, but for those that would frame it (RFC 9110 §6.5.1).
+        package static func trailers(of request: HTTPRequest) -> [[UInt8]] {
+            var lines: [[UInt8]] = []
+            forEach(in: request.trailers?() ?? [:]) { line, colon, kind in
+                guard kind != .framing else { return }
+                lines.append(Array(line[...colon]) + [UInt8(ascii: " ")] + Array(line[(colon + 1)...]))
+            }
+            return lines
+        }
+
         private static func kind(of name: UnsafeBufferPointer<UInt8>) -> Kind {
             switch name.count {
             case 5: name.isFieldName("range") ? .range : .other

@@ -157,14 +157,7 @@
 
         private func lastChunk(_ transfer: WireTransfer) -> [UInt8] {
             var chunk = Array("0\r\n".utf8)
-            RequestFields.forEach(in: transfer.request.trailers?() ?? [:]) { line, colon, kind in
-                // RFC 9110 §6.5.1.
-                guard kind != .framing else { return }
-                chunk += line[...colon]
-                chunk.append(UInt8(ascii: " "))
-                chunk += line[(colon + 1)...]
-                chunk += [13, 10]
-            }
+            for line in RequestFields.trailers(of: transfer.request) { chunk += line + [13, 10] }
             return chunk + [13, 10]
         }
     }
