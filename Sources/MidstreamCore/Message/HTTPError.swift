@@ -286,6 +286,8 @@ extension HTTPError {
         HTTPError(.unsupported, message, request: request, phase: .notSent)
     }
 
+    package static func tls(_ message: String) -> HTTPError { HTTPError(.tls, message, phase: .notSent) }
+
     package static let transportClosed =
         HTTPError(.connection, "The transport has been closed.", phase: .notSent).refusedHere.forGood
 

@@ -36,7 +36,7 @@
             allowed = AllowedAddresses(configuration.destinations)
             limits = TransferLimits(configuration, forwardsPlainRequests: configuration.proxy != .direct)
             if pins.contains(where: { !$0.hasPrefix("sha256//") }) {
-                problem = HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
+                problem = .tls("A pinned public key must have the form sha256//….")
             }
             problem = problem ?? allowed.problem ?? http3.problem ?? Self.problem(configuration)
             for (origin, address) in configuration.hostOverrides {
@@ -165,7 +165,7 @@
             case .pem(let bytes): pem = bytes
             case .file(let path):
                 guard let bytes = FileManager.default.contents(atPath: path) else {
-                    problem = HTTPError(.tls, "The authorities' file \(path) can't be read.", phase: .notSent)
+                    problem = .tls("The authorities' file \(path) can't be read.")
                     return
                 }
                 pem = [UInt8](bytes)

@@ -78,21 +78,21 @@
             case .pem(let bytes): text = Data(bytes)
             case .file(let path):
                 guard let bytes = FileManager.default.contents(atPath: path) else {
-                    throw problem("The authorities' file \(path) can't be read.")
+                    throw HTTPError.tls("The authorities' file \(path) can't be read.")
                 }
                 text = bytes
             }
             let certificates = CertificateText.certificates(in: String(decoding: text, as: UTF8.self))?
                 .map { SecCertificateCreateWithData(nil, $0 as CFData) }
             guard let certificates, !certificates.isEmpty, !certificates.contains(where: { $0 == nil }) else {
-                throw problem("The authorities to trust aren't certificates as PEM.")
+                throw HTTPError.tls("The authorities to trust aren't certificates as PEM.")
             }
             return certificates.compactMap { $0 }
         }
 
         private static func digest(_ pin: String) throws -> Data {
             guard pin.hasPrefix("sha256//"), let digest = Data(base64Encoded: String(pin.dropFirst(8))), digest.count == 32 else {
-                throw problem("A pinned public key must have the form sha256//….")
+                throw HTTPError.tls("A pinned public key must have the form sha256//….")
             }
             return digest
         }
@@ -102,25 +102,23 @@
                 throw HTTPError.unsupported("A client certificate as PEM can't be used by URLSession; PKCS #12 can.")
             }
             guard let file = FileManager.default.contents(atPath: client.certificate) else {
-                throw problem("The client certificate \(client.certificate) can't be read.")
+                throw HTTPError.tls("The client certificate \(client.certificate) can't be read.")
             }
             let options = [kSecImportExportPassphrase as String: client.password ?? ""]
             var items: CFArray?
             guard SecPKCS12Import(file as CFData, options as CFDictionary, &items) == errSecSuccess,
                 let first = (items as? [[String: Any]])?.first, let identity = first[kSecImportItemIdentity as String]
-            else { throw problem("The client certificate \(client.certificate) can't be opened.") }
+            else { throw HTTPError.tls("The client certificate \(client.certificate) can't be opened.") }
             // A cast to a type of Core Foundation's asks nothing by itself.
             let object = identity as AnyObject
             guard CFGetTypeID(object) == SecIdentityGetTypeID() else {
-                throw problem("The client certificate \(client.certificate) holds no private key.")
+                throw HTTPError.tls("The client certificate \(client.certificate) holds no private key.")
             }
             let chain = first[kSecImportItemCertChain as String] as? [Any] ?? []
             return URLCredential(
                 identity: unsafeDowncast(object, to: SecIdentity.self), certificates: Array(chain.dropFirst()),
                 persistence: .forSession)
         }
-
-        private static func problem(_ message: String) -> HTTPError { HTTPError(.tls, message, phase: .notSent) }
     }
 
     extension URLSessionConfiguration {

@@ -80,7 +80,7 @@
                 return .unsupported("httpVersions is .http3Only, and the wire speaks no HTTP/3; CurlTransport does.")
             }
             if configuration.tls.pinnedPublicKeys.contains(where: { !$0.hasPrefix("sha256//") }) {
-                return HTTPError(.tls, "A pinned public key must have the form sha256//….", phase: .notSent)
+                return .tls("A pinned public key must have the form sha256//….")
             }
             if let path = configuration.unixSocketPath, HostAddress(unixPath: path) == nil {
                 return HTTPError(.connection, "The path of the unix domain socket is empty or too long.", phase: .notSent)

@@ -243,8 +243,4 @@
             return false
         }
     }
-
-    extension HTTPError {
-        static func tls(_ message: String) -> HTTPError { HTTPError(.tls, message, phase: .notSent) }
-    }
 #endif
