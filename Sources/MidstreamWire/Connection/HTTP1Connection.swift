@@ -26,8 +26,7 @@
             assert(loop.isCurrent)
             self.transfer = transfer
             transfer.connection = self
-            // One that was made ahead may have died since, like one that has served.
-            transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
+            transfer.willSend(over: channel.endpoints, times)
             transfer.noteSending()
             isReusable = false
             persistence = nil
@@ -85,14 +84,11 @@
 
         /// The connection is gone before the response was whole; without a failure the server has closed it.
         func lose(_ transfer: WireTransfer, _ failure: ChannelFailure?) {
-            let isAnswered = transfer.measured.firstByte > 0
-            let wasReused = transfer.measured.isReused == true
-            if !isAnswered, wasReused, transfer.mayGoOutAgain {
+            if transfer.mayGoOutAgain {
                 transfer.noteLoss()
                 letGo(transfer, isClean: false)
                 return loop.connectAnew(transfer)
             }
-            let isTLS = if case .tls = failure { true } else { false }
             let text: String
             if transfer.isPiped {
                 text = failure?.message ?? "The connection was closed."
@@ -100,13 +96,13 @@
                 text = failure?.message ?? "The connection was closed before the body's end."
             } else if !held.isEmpty {
                 text = "The connection was closed within the head."
-            } else if wasReused {
+            } else if transfer.measured.isReused == true {
                 text = "The kept connection was closed before an answer came."
             } else {
                 text = failure?.message ?? "The connection was closed before an answer came."
             }
-            let code: HTTPError.Code = isTLS && !isAnswered ? .tls : .connectionLost
-            loop.fail(transfer, HTTPError(code, text, request: transfer.request, phase: transfer.phase))
+            loop.fail(
+                transfer, HTTPError(transfer.code(of: failure), text, request: transfer.request, phase: transfer.phase))
         }
     }
 #endif

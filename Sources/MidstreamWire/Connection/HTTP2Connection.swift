@@ -67,7 +67,7 @@
             assert(loop.isCurrent)
             let fields = HTTP2Fields(transfer.requestHead)
             guard fields.largestSize <= HTTP2Session.largestRequestHead else { return refuse(transfer) }
-            transfer.willSend(over: channel.endpoints, times, isReused: times == nil)
+            transfer.willSend(over: channel.endpoints, times)
             guard let id = session?.submit(fields, hasBody: transfer.isUploading) else {
                 retire()
                 guard !hasServed else { return loop.connectAnew(transfer) }

@@ -250,16 +250,13 @@
             guard transfer.isUnderWay else { return }
             if let failure = transfer.failure { return fail(failure) }
             if hasEnd { return }
-            let isAnswered = transfer.measured.firstByte > 0
             if let violation { return fail(.protocolViolation, violation) }
-            if !isAnswered, transfer.measured.isReused == true, transfer.mayGoOutAgain {
+            if transfer.mayGoOutAgain {
                 transfer.noteLoss()
                 transfer.connection = nil
                 return loop.connectAnew(transfer)
             }
-            let text = failure?.message ?? "The connection was closed before the response's end."
-            if case .tls = failure, !isAnswered { return fail(.tls, text) }
-            fail(.connectionLost, text)
+            fail(transfer.code(of: failure), failure?.message ?? "The connection was closed before the response's end.")
         }
     }
 #endif

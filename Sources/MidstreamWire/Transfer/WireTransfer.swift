@@ -161,15 +161,16 @@
         }
 
         /// Begins anew, on a connection that stands; one that was made for this transfer gives its times.
-        func willSend(over endpoints: Endpoints, _ times: DialTimes?, isReused: Bool) {
+        func willSend(over endpoints: Endpoints, _ made: DialTimes?) {
             expectSending()
             sent = Sent()
             isBodyHeld = framing.has(.expect) && isUploading
             isSendingPaused = isBodyHeld
-            let times = times ?? DialTimes()
+            let times = made ?? DialTimes()
             // The loop's time is that of its last wait, and the connection may have come to stand since.
             let began = max(loop.now, times.connected, times.secured)
-            measured = Measured(times: times, began: began, isReused: isReused, endpoints: endpoints)
+            // One that was made ahead may have died since, like one that has served.
+            measured = Measured(times: times, began: began, isReused: made == nil, endpoints: endpoints)
         }
 
         /// Sends the body that was kept back, if it was.
@@ -193,9 +194,17 @@
             return true
         }
 
-        /// Whether the request can go out again after its connection has died without a byte of an answer. Once at most when the server may
-        /// have seen it, and never when the body would have to be read a second time.
-        var mayGoOutAgain: Bool { canBeSentAgain && (sent.bytes == 0 || (!isInDoubt && mayBeRepeated)) }
+        /// Whether the request can go out again when its connection has died: a kept one, without a byte of an answer. Once at most when the
+        /// server may have seen it, and never when the body would have to be read a second time.
+        var mayGoOutAgain: Bool {
+            measured.isReused == true && measured.firstByte == 0 && canBeSentAgain
+                && (sent.bytes == 0 || (!isInDoubt && mayBeRepeated))
+        }
+
+        /// What a connection's end means: of TLS, as long as nothing has come over it.
+        func code(of failure: ChannelFailure?) -> HTTPError.Code {
+            if case .tls = failure, measured.firstByte == 0 { .tls } else { .connectionLost }
+        }
 
         /// Whether nothing of its body would have to be read a second time.
         var canBeSentAgain: Bool {
