@@ -59,40 +59,39 @@ struct RateLimitFields: Sendable {
     init(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect?, now: @autoclosure () -> Int) {
         // What a cache on the way has kept tells of another time, and maybe of another client: the draft has it ignored.
         guard headers.members(of: .age).first.flatMap({ Int64(digits: $0) }) ?? 0 == 0 else { return }
-        readLimit(headers)
-        readPolicy(headers)
+        read(.rateLimit, of: headers) { $0.readLimit($1) }
+        read(.rateLimitPolicy, of: headers) { $0.readPolicy($1) }
         if general.left == nil, partitions.isEmpty, let dialect { readOlder(headers, dialect, now()) }
     }
 
+    /// Reads the members of a field, up to one that is malformed.
+    private mutating func read(
+        _ name: HTTPHeaders.Name, of headers: HTTPHeaders, _ read: (inout Self, StructuredList.Member) -> Bool
+    ) {
+        guard headers.contains(name) else { return }
+        let members = StructuredList(headers.values(name))?.members
+        if members?.allSatisfy({ read(&self, $0) }) != true { malformed = name.rawValue }
+    }
+
     /// `RateLimit: "name";r=5;t=30;pk=:dXNlcg==:` (draft-ietf-httpapi-ratelimit-headers-11).
-    private mutating func readLimit(_ headers: HTTPHeaders) {
-        guard headers.contains(.rateLimit) else { return }
-        guard let list = StructuredList(headers.values(.rateLimit)) else { return malformed = "RateLimit" }
-        for member in list.members {
-            guard case .integer(let left)? = member["r"], left >= 0 else { return malformed = "RateLimit" }
-            var seconds: Int?
-            if let given = member["t"] {
-                guard case .integer(let number) = given, number >= 0 else { return malformed = "RateLimit" }
-                seconds = min(number, most)
-            }
-            let isRead = add(of: member) { $0.read(left: left, seconds: seconds) }
-            guard isRead else { return malformed = "RateLimit" }
+    private mutating func readLimit(_ member: StructuredList.Member) -> Bool {
+        guard case .integer(let left)? = member["r"], left >= 0 else { return false }
+        var seconds: Int?
+        if let given = member["t"] {
+            guard case .integer(let number) = given, number >= 0 else { return false }
+            seconds = min(number, most)
         }
+        return add(of: member) { $0.read(left: left, seconds: seconds) }
     }
 
     /// `RateLimit-Policy: "name";q=100;w=60;pk=:dXNlcg==:`.
-    private mutating func readPolicy(_ headers: HTTPHeaders) {
-        guard headers.contains(.rateLimitPolicy) else { return }
-        guard let list = StructuredList(headers.values(.rateLimitPolicy)) else { return malformed = "RateLimit-Policy" }
-        for member in list.members {
-            guard case .integer(let quota)? = member["q"], quota > 0 else { return malformed = "RateLimit-Policy" }
-            // Without a window, or with another unit than requests, it isn't a rate of requests.
-            guard case .integer(let window)? = member["w"], window > 0 else { continue }
-            if let unit = member["qu"], unit != .string("requests") { continue }
-            let policy = Policy(quota: min(quota, most), seconds: min(window, most))
-            let isRead = add(of: member) { $0.read(policy) }
-            guard isRead else { return malformed = "RateLimit-Policy" }
-        }
+    private mutating func readPolicy(_ member: StructuredList.Member) -> Bool {
+        guard case .integer(let quota)? = member["q"], quota > 0 else { return false }
+        // Without a window, or with another unit than requests, it isn't a rate of requests.
+        guard case .integer(let window)? = member["w"], window > 0 else { return true }
+        if let unit = member["qu"], unit != .string("requests") { return true }
+        let policy = Policy(quota: min(quota, most), seconds: min(window, most))
+        return add(of: member) { $0.read(policy) }
     }
 
     /// Adds a member to the limits of its quota; false when its partition key is malformed.
