@@ -49,31 +49,21 @@ final class SimulatedServer: HTTPTransport {
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        if let time = connectTimeout(at: clock.now.offset) {
+        let effects = current(at: clock.now.offset).map(\.effect.kind)
+        for case .connectTimeout(let time) in effects {
             try await clock.pause(for: time)
             throw HTTPError(.timeout, "No connection within \(time).", request: request, phase: .notSent)
         }
         state.withLock { $0.sends += 1 }
-        guard let fault = fault(at: clock.now.offset) else { return try await answer(to: request) }
-        return try await FaultedExchange(fault: fault, clock: clock, random: random).run(request) {
-            try await answer(to: request)
+        for case .fault(let fault, let share) in effects where share >= 1 || random.share() < share {
+            return try await FaultedExchange(fault: fault, clock: clock, random: random).run(request) {
+                try await answer(to: request)
+            }
         }
+        return try await answer(to: request)
     }
 
-    private func connectTimeout(at now: Duration) -> Duration? {
-        for incident in incidents where incident.start <= now && now < incident.end {
-            if case .connectTimeout(let time) = incident.effect.kind { return time }
-        }
-        return nil
-    }
-
-    /// The fault of a request that comes now.
-    private func fault(at now: Duration) -> Fault? {
-        for incident in incidents where incident.start <= now && now < incident.end {
-            if case .fault(let fault, let share) = incident.effect.kind, share >= 1 || random.share() < share { return fault }
-        }
-        return nil
-    }
+    private func current(at now: Duration) -> [Incidents.Incident] { incidents.filter { $0.start <= now && now < $0.end } }
 
     private func answer(to request: HTTPRequest) async throws -> HTTPResponse {
         switch enter(request, at: clock.now.offset) {
@@ -124,7 +114,7 @@ final class SimulatedServer: HTTPTransport {
     private func begin(_ job: Job) {
         let now = clock.now.offset
         var time = model.service.time(random)
-        for incident in incidents where incident.start <= now && now < incident.end {
+        for incident in current(at: now) {
             switch incident.effect.kind {
             case .slower(let factor): time = time.times(factor)
             case .cold(let factor):
