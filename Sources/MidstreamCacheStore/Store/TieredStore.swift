@@ -140,17 +140,12 @@ public struct TieredStore: CacheStore {
         let ids = known.withLock { trustedIDs($0, key) }
         if let ids, let copies = try? await near.entries(for: key), let entries = Self.ordered(copies, by: ids) { return entries }
         let lookup = known.withLock { $0.beginLookup(of: key) }
-        do {
-            let entries = try await far.entries(for: key)
-            known.withLock { known in
-                guard known.endLookup(lookup, of: key) else { return }
-                known.keep(entries.map(\.id), until: trust.map { .now + $0 }, of: key)
-            }
-            return entries
-        } catch {
-            known.withLock { _ = $0.endLookup(lookup, of: key) }
-            throw error
+        let found = await Result<[CacheEntry], any Error>.of { try await far.entries(for: key) }
+        known.withLock { known in
+            guard known.endLookup(lookup, of: key), case .success(let entries) = found else { return }
+            known.keep(entries.map(\.id), until: trust.map { .now + $0 }, of: key)
         }
+        return try found.get()
     }
 
     /// The entries of a key where the quick one has all of them, and answers at once.
@@ -219,17 +214,10 @@ public struct TieredStore: CacheStore {
 
     /// The far store comes first: what is copied from it before is removed from the near one, and afterwards nothing is.
     private func removed(_ remove: (any CacheStore) async throws -> Void) async throws {
-        func forget() async {
-            known.withLock { $0.forgetAll() }
-            try? await remove(near)
-        }
-        do {
-            try await remove(far)
-        } catch {
-            await forget()
-            throw error
-        }
-        await forget()
+        let removal = await Result<Void, any Error>.of { try await remove(far) }
+        known.withLock { $0.forgetAll() }
+        try? await remove(near)
+        try removal.get()
     }
 
     private struct Writer: CacheWriter {
