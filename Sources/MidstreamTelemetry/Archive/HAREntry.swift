@@ -66,10 +66,7 @@ struct HAREntry: Codable, Sendable {
         var encoding: String?
     }
 
-    struct Empty: Codable, Sendable {
-        init() {}
-        init(from decoder: any Decoder) throws {}
-    }
+    struct Empty: Codable, Sendable {}
 
     /// −1 stands for what wasn't measured or didn't happen. `ssl` is a part of `connect`.
     struct Timings: Codable, Sendable {
