@@ -118,11 +118,9 @@ final class RedisStore: FleetStore {
     }
 
     func responses(_ keys: ResponseKeys, toKeep life: Duration?) async -> Answer<StoredResponses> {
-        let words = life.map { [$0.milliseconds] } ?? []
-        return await run(life == nil ? .responses : .beginResponse, keys: keys.all, words) { reply in
-            guard let parts = reply.elements, parts.count == (life == nil ? 2 : 3),
-                let stamps = parts[0].elements?.compactMap(\.string), let fields = parts[1].elements,
-                let begun = life == nil ? 0 : parts[2].number, begun >= 0
+        await run(.responses, keys: keys.all, life.map { [$0.milliseconds] } ?? []) { reply in
+            guard let parts = reply.elements, parts.count == 3, let stamps = parts[0].elements?.compactMap(\.string),
+                let fields = parts[1].elements, let begun = parts[2].number, begun >= 0
             else { return nil }
             return StoredResponses(fields: fields, stamps: stamps, begun: begun)
         }

@@ -91,8 +91,8 @@ package struct StoredResponses: Sendable, Equatable {
     package var all: [StoredResponse]
     /// When all, the origin and the URL were last removed, or first kept; empty where the store doesn't know.
     package var stamps: [String]
-    /// When another one began to come, by the store's clock, in microseconds since 1970; 0: none does.
-    package var begun: Int64 = 0
+    /// The time by the store's clock, in microseconds since 1970: when another one begins to come, if one does.
+    package var begun: Int64
 }
 
 /// The names under which a cache key's responses and removals are kept.

@@ -1,7 +1,7 @@
 /// The operations of a store as Redis runs them, each at once. Times are Redis' own.
 enum StoreScript: CaseIterable, Sendable {
     case heartbeat, offerToken, takeToken, writeToken, replaceToken, failToken, reserve, giveBack, drain
-    case responses, beginResponse, keepResponse, updateResponse, remove
+    case responses, keepResponse, updateResponse, remove
 
     var text: String {
         switch self {
@@ -107,17 +107,16 @@ enum StoreScript: CaseIterable, Sendable {
                 if new > tat then put(new) end
                 return 1
                 """
-        // KEYS: responses, stamps. Returns the stamps and the hash, whose other stamps make it empty.
-        case .responses: Self.stamps + "return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}}"
-        // KEYS: responses, stamps. ARGV: life. Returns the same, and the time in µs. Stamps that are missing, expired or evicted are made
-        // anew, so that nothing is valid without one. A time that no earlier stamp had, even of a server that came back with old data.
-        case .beginResponse:
+        // KEYS: responses, stamps. ARGV: the life of another one that begins to come; nothing: none does. Returns the stamps, the hash, whose
+        // other stamps make it empty, and the time in µs. For another one stamps that are missing, expired or evicted are made anew, so that
+        // nothing is valid without one. A time that no earlier stamp had, even of a server that came back with old data.
+        case .responses:
             """
-            local t = redis.call('TIME')
-            for n = 2, #KEYS do redis.call('SET', KEYS[n], t[1] .. '.' .. t[2], 'NX') end
+            local t, last = redis.call('TIME'), ARGV[1] and #KEYS or 1
+            for n = 2, last do redis.call('SET', KEYS[n], t[1] .. '.' .. t[2], 'NX') end
 
             """ + Self.stamps + """
-                for n = 2, #KEYS do prolong(KEYS[n], ARGV[1]) end
+                for n = 2, last do prolong(KEYS[n], ARGV[1]) end
                 return {s, is == old and redis.call('HGETALL', KEYS[1]) or {}, t[1] * 1000000 + t[2]}
                 """
         // KEYS: responses, stamps. ARGV: stamps, life, id, head, pieces, variant, how many variants are kept, µs when it began to come, which
