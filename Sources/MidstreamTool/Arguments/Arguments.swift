@@ -305,31 +305,23 @@ extension Arguments {
         }
     }
 
-    mutating func set(jobs text: String) throws {
-        jobs = try Self.count(text, for: "--jobs")
-        guard 1...1_000 ~= jobs else { throw UsageError("--jobs needs a number from 1 to 1000") }
-    }
-
-    static func number(_ text: String, for option: String) throws -> Double {
-        guard let number = Double(text), number > 0, number.isFinite else { throw UsageError("\(option) needs a number above 0") }
+    static func number(_ text: String, for option: String, of unit: String = "") throws -> Double {
+        guard let number = Double(text), number > 0, number.isFinite else {
+            throw UsageError("\(option) needs a number \(unit)above 0")
+        }
         return number
     }
 
-    mutating func set(outage text: String) throws {
-        outage = try Self.count(text, for: "--for")
-        guard 1...600 ~= outage else { throw UsageError("--for needs a number of seconds from 1 to 600") }
-    }
-
     static func seconds(_ text: String, for option: String) throws -> Duration {
-        guard let seconds = Double(text), seconds > 0, seconds.isFinite else {
-            throw UsageError("\(option) needs a number of seconds above 0")
-        }
         // A Duration has room for some 5e12 years; who wants as much as that wants no limit.
-        return .seconds(min(seconds, 1e10))
+        try .seconds(min(number(text, for: option, of: "of seconds "), 1e10))
     }
 
-    static func count(_ text: String, for option: String) throws -> Int {
-        guard let count = Int(text), count >= 0 else { throw UsageError("\(option) needs a number, 0 or more") }
+    static func count(_ text: String, for option: String, in range: ClosedRange<Int> = 0 ... .max) throws -> Int {
+        guard let count = Int(text), range.contains(count) else {
+            let end = range.upperBound == .max ? "on" : "to \(range.upperBound)"
+            throw UsageError("\(option) needs a number from \(range.lowerBound) \(end)")
+        }
         return count
     }
 }

@@ -82,14 +82,18 @@ extension Option {
         },
         .value("--retries", "N", "retry up to N times (0)") { $0.givenRetries = try Arguments.count($1, for: "--retries") },
         .flag("--no-redirects", "don't follow redirects") { $0.followsRedirects = false },
-        .value("--jobs", "N", "with 'midst batch': so many at a time (4)") { try $0.set(jobs: $1) },
+        .value("--jobs", "N", "with 'midst batch': so many at a time (4)") {
+            $0.jobs = try Arguments.count($1, for: "--jobs", in: 1...1_000)
+        },
         .value("--rate", "N", "with 'midst batch': no more than N a second") {
             $0.rate = try Arguments.number($1, for: "--rate")
         },
         .value("--slower", "FACTOR", "with 'midst simulate': so many times slower (20)") {
             $0.slowness = try Arguments.number($1, for: "--slower")
         },
-        .value("--for", "SECONDS", "with 'midst simulate': for so long (10)") { try $0.set(outage: $1) },
+        .value("--for", "SECONDS", "with 'midst simulate': for so long (10)") {
+            $0.outage = try Arguments.count($1, for: "--for", in: 1...600)
+        },
         .flag("--standard", "retries, limits and a breaker as Resilience.standard has them") { $0.isStandard = true },
         .flag("--hedge", "ask a second time when an answer takes unusually long") { $0.isHedged = true },
     ]
