@@ -40,7 +40,7 @@ final class Circuit: ScopeState {
     }
 
     private struct State {
-        var phase = Phase.closed
+        var phase: Phase
         var epoch: UInt64 = 0
         var window: FailureWindow
         /// The counts at the opening, for refusals.
@@ -51,10 +51,8 @@ final class Circuit: ScopeState {
         var isProbing = false
         /// The time of the last failed or slow exchange; the smallest number: none.
         var lastTrouble = Int64.min
-        /// Whether it is isolated with all circuits of the breaker, whatever its phase.
-        var isHeld: Bool
-        /// Whether it is let through while all others are held, which a new circuit of its key wouldn't know.
-        var isReleased = false
+        /// Whether it was isolated alone, or closed while all others are isolated, which a new circuit of its key wouldn't know.
+        var isAlone = false
 
         mutating func enter(_ phase: Phase) {
             self.phase = phase
@@ -66,7 +64,6 @@ final class Circuit: ScopeState {
 
         func publicState(at now: Int64) -> CircuitBreaker.State {
             switch phase {
-            case _ where isHeld: .isolated
             case .closed: .closed
             case .open(let until): until > now ? .open(for: .nanoseconds(until - now)) : .halfOpen
             case .halfOpen: .halfOpen
@@ -82,19 +79,18 @@ final class Circuit: ScopeState {
     private let memory: Int64
     private let state: Locked<State>
 
-    init(_ key: String, _ settings: BreakerSettings, isHeld: Bool = false) {
+    init(_ key: String, _ settings: BreakerSettings, isIsolated: Bool = false) {
         self.key = key
         self.settings = settings
         slow = settings.slowerThan?.wholeNanoseconds ?? .max
         let length = min(max(.milliseconds(10), settings.window), .longest).wholeNanoseconds
         memory = max(length, min(max(.zero, settings.longestBreak), .longest).wholeNanoseconds)
-        state = Locked(State(window: FailureWindow(length), isHeld: isHeld))
+        state = Locked(State(phase: isIsolated ? .isolated : .closed, window: FailureWindow(length)))
     }
 
     func isIdle(at now: Int64) -> Bool {
         state.withLock { state in
-            if case .isolated = state.phase { return false }
-            if state.isReleased { return false }
+            if state.isAlone { return false }
             return state.lastTrouble == .min || now > state.lastTrouble && now &- state.lastTrouble > memory
         }
     }
@@ -107,7 +103,7 @@ final class Circuit: ScopeState {
     /// A pass while the circuit is closed, as it nearly always is; otherwise ``admit(mayProbe:at:)`` decides.
     func admitWhenClosed() -> Pass? {
         state.withLock { state in
-            guard case .closed = state.phase, !state.isHeld else { return nil }
+            guard case .closed = state.phase else { return nil }
             return Pass(circuit: self, epoch: state.epoch, isProbe: false)
         }
     }
@@ -117,12 +113,12 @@ final class Circuit: ScopeState {
         state.withLock { state in
             var change: CallEvent?
             switch state.phase {
-            case .closed where !state.isHeld: return .pass(Pass(circuit: self, epoch: state.epoch, isProbe: false))
-            case .open(let until) where until <= now && mayProbe && !state.isHeld:
+            case .closed: return .pass(Pass(circuit: self, epoch: state.epoch, isProbe: false))
+            case .open(let until) where until <= now && mayProbe:
                 let from = state.publicState(at: until - 1)
                 state.enter(.halfOpen)
                 change = changed(from, to: .halfOpen, state.counts, last: state.last)
-            case .halfOpen where mayProbe && !state.isProbing && !state.isHeld: break
+            case .halfOpen where mayProbe && !state.isProbing: break
             default: return .refused(state.publicState(at: now), counts: state.counts, last: state.last)
             }
             state.isProbing = true
@@ -164,34 +160,22 @@ final class Circuit: ScopeState {
         }
     }
 
-    /// Refuses everything until it is closed, as all circuits do.
-    func hold() -> CallEvent {
-        change { state in
-            state.isHeld = true
-            state.isReleased = false
-        }
-    }
-
     /// Refuses everything until it is closed.
-    func isolate() -> CallEvent { change { $0.enter(.isolated) } }
-
-    /// Lets everything through again, whatever becomes of the others.
     ///
-    /// - Parameter areOthersHeld: Whether they are all held, and stay so.
-    func close(areOthersHeld: Bool) -> CallEvent {
-        change { state in
-            state.enter(.closed)
-            state.isHeld = false
-            state.isReleased = areOthersHeld
-        }
-    }
+    /// - Parameter isAlone: Whether the others aren't isolated with it.
+    func isolate(isAlone: Bool) -> CallEvent { enter(.isolated, isAlone: isAlone) }
+
+    /// Lets everything through again.
+    ///
+    /// - Parameter isAlone: Whether all others are isolated, and stay so.
+    func close(isAlone: Bool) -> CallEvent { enter(.closed, isAlone: isAlone) }
 
     /// There is no clock without a call, so the remaining time of a break is left out.
-    private func change(_ change: (inout State) -> Void) -> CallEvent {
+    private func enter(_ phase: Phase, isAlone: Bool) -> CallEvent {
         state.withLock { state in
-            let from: CircuitBreaker.State =
-                if case .open = state.phase, !state.isHeld { .open(for: .zero) } else { state.publicState(at: 0) }
-            change(&state)
+            let from: CircuitBreaker.State = if case .open = state.phase { .open(for: .zero) } else { state.publicState(at: 0) }
+            state.enter(phase)
+            state.isAlone = isAlone
             return changed(from, to: state.publicState(at: 0), .init(), last: "by hand")
         }
     }

@@ -46,7 +46,7 @@ public final class CircuitBreaker: HTTPInterceptor {
 
     private let settings: BreakerSettings
     let table: ScopeTable<Circuit>
-    /// Whether all circuits are held, including those made later.
+    /// Whether all circuits are isolated, including those made later.
     private let isIsolated: Locked<Bool>
     private let onChange: (@Sendable (CallEvent) -> Void)?
 
@@ -77,7 +77,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         self.settings = settings
         let isIsolated = Locked(false)
         self.isIsolated = isIsolated
-        table = ScopeTable(scope) { Circuit($0, settings, isHeld: isIsolated.withLock { $0 }) }
+        table = ScopeTable(scope) { Circuit($0, settings, isIsolated: isIsolated.withLock { $0 }) }
         self.onChange = onChange
     }
 
@@ -101,14 +101,14 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Parameter key: Such as `https://api.example.com`; nil: of all keys.
     public func isolate(_ key: String? = nil) {
         if let key {
-            let change = table.state(of: key, at: .min).isolate()
+            let change = table.state(of: key, at: .min).isolate(isAlone: true)
             onChange?(change)
             return
         }
         // Before the others, so that no circuit is made meanwhile that misses it.
         isIsolated.withLock { $0 = true }
         for (_, circuit) in table.all {
-            let change = circuit.hold()
+            let change = circuit.isolate(isAlone: false)
             onChange?(change)
         }
     }
@@ -118,20 +118,20 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Parameter key: Such as `https://api.example.com`, which may be one of those that are all isolated, even before
     ///   there has been a request to it; nil: of all keys.
     public func close(_ key: String? = nil) {
-        let areOthersHeld = isIsolated.withLock { isIsolated in
+        let isAlone = isIsolated.withLock { isIsolated in
             if key == nil { isIsolated = false }
             return isIsolated
         }
         let circuits: [Circuit]
         if let key {
-            // It may be held before it has been asked for.
-            let circuit = areOthersHeld ? table.state(of: key, at: .min) : table.known(key)
+            // It may be isolated before it has been asked for.
+            let circuit = isAlone ? table.state(of: key, at: .min) : table.known(key)
             circuits = circuit.map { [$0] } ?? []
         } else {
             circuits = table.all.map(\.state)
         }
         for circuit in circuits {
-            let change = circuit.close(areOthersHeld: areOthersHeld)
+            let change = circuit.close(isAlone: isAlone)
             onChange?(change)
         }
     }
