@@ -1,5 +1,5 @@
 internal import Foundation
-internal import MidstreamCore
+internal import MidstreamCacheStore
 
 /// What the members of a fleet seal tokens and cached responses with, before they go to the store.
 ///
@@ -97,7 +97,6 @@ extension FleetKey {
 
     /// Random bytes that all members know, and others only where nothing is sealed.
     func salt(of fleet: String) -> [UInt8] {
-        let seed = Array("midstream fleet \(fleet)".utf8) + (secrets.first ?? [])
-        return (try? HashFunction.sha256.hash(seed)) ?? seed
+        SHA256.hash(Array("midstream fleet \(fleet)".utf8) + (secrets.first ?? []))
     }
 }
