@@ -58,26 +58,18 @@ struct UploadLimit: Equatable, Sendable {
     /// In seconds.
     var maximumAge: Int64?
 
-    private static let names = ["max-size", "max-append-size", "max-age"]
-
     /// Reads the field; nil when it can't be read, and then none of it counts.
     init?(_ value: String) {
-        var scanner = FieldValueScanner(value)
-        while true {
-            scanner.skipSpace()
-            guard let key = scanner.token() else { return nil }
-            var number: Int64?
-            if scanner.take("="), let text = scanner.token() { number = Int64(digits: scanner.text(text)) }
-            let name = scanner.text(key)
-            if Self.names.contains(name), number == nil { return nil }
+        guard let limits = StructuredDictionary([value]), !limits.members.isEmpty else { return nil }
+        for (name, limit) in limits.members {
+            let number: Int64? = if case .integer(let given) = limit, given >= 0 { Int64(given) } else { nil }
             switch name {
             case "max-size": maximumSize = number
             case "max-append-size": maximumPart = number
             case "max-age": maximumAge = number
-            default: break
+            default: continue
             }
-            scanner.skip(to: ",")
-            guard scanner.take(",") else { return }
+            if number == nil { return nil }
         }
     }
 }
