@@ -40,13 +40,10 @@ public final class SimulatedClock: Clock, Sendable {
             deadline.offset <= state.now ? nil : state.events.insert(.wakes(sleep), at: deadline.offset)
         }
         guard let ticket else { return }
-        let isDue = await withTaskCancellationHandler {
-            await sleep.value()
-        } onCancel: {
+        guard case .value(true) = await sleep.wait() else {
             state.withLock { _ = $0.events.remove(ticket) }
-            sleep.resume(false)
+            throw CancellationError()
         }
-        if !isDue { throw CancellationError() }
     }
 
     /// Runs an action at a time, or if that is past as soon as nothing is left to do.
