@@ -2,46 +2,36 @@ import Foundation
 import Midstream
 
 /// What a pipe or a terminal brings, in chunks, as it comes.
-struct InputChunks: AsyncSequence, Sendable {
-    typealias Element = [UInt8]
-    private let file: FileHandle
-    private let isUnwanted: @Sendable () -> Bool
+struct InputChunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    let file: FileHandle
+    /// Whether no more is to be waited for: it ends then.
+    var isUnwanted: @Sendable () -> Bool = { false }
 
-    /// - Parameter isUnwanted: Whether no more is to be waited for: it ends then.
-    init(_ file: FileHandle, unless isUnwanted: @escaping @Sendable () -> Bool = { false }) {
-        (self.file, self.isUnwanted) = (file, isUnwanted)
-    }
+    func makeAsyncIterator() -> Self { self }
 
-    struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let file: FileHandle
-        fileprivate let isUnwanted: @Sendable () -> Bool
-
-        func next() async throws -> [UInt8]? {
-            let isCancelled = Locked(false)
-            return try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { waiter in
-                    // A read that waits would take a thread from the tasks.
-                    DispatchQueue.global().async { waiter.resume(with: Result { try read(until: isCancelled) }) }
-                }
-            } onCancel: {
-                isCancelled.withLock { $0 = true }
+    func next() async throws -> [UInt8]? {
+        let isCancelled = Locked(false)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                // A read that waits would take a thread from the tasks.
+                DispatchQueue.global().async { waiter.resume(with: Result { try read(until: isCancelled) }) }
             }
-        }
-
-        private func read(until isCancelled: Locked<Bool>) throws -> [UInt8]? {
-            while true {
-                if isCancelled.withLock({ $0 }) { throw CancellationError() }
-                if isUnwanted() { return nil }
-                var input = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
-                guard poll(&input, 1, 100) != 0 else { continue }
-                var bytes = [UInt8](repeating: 0, count: 64 << 10)
-                let count = Foundation.read(file.fileDescriptor, &bytes, bytes.count)
-                if count < 0, errno == EINTR || errno == EAGAIN { continue }
-                guard count >= 0 else { throw RunFailure("can't read the input: \(String(cString: strerror(errno)))") }
-                return count == 0 ? nil : Array(bytes.prefix(count))
-            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
         }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(file: file, isUnwanted: isUnwanted) }
+    private func read(until isCancelled: Locked<Bool>) throws -> [UInt8]? {
+        while true {
+            if isCancelled.withLock({ $0 }) { throw CancellationError() }
+            if isUnwanted() { return nil }
+            var input = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&input, 1, 100) != 0 else { continue }
+            var bytes = [UInt8](repeating: 0, count: 64 << 10)
+            let count = Foundation.read(file.fileDescriptor, &bytes, bytes.count)
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count >= 0 else { throw RunFailure("can't read the input: \(String(cString: strerror(errno)))") }
+            return count == 0 ? nil : Array(bytes.prefix(count))
+        }
+    }
 }

@@ -27,11 +27,11 @@ struct ValueSource {
     /// The value as a body. A file is sent from disk, standard input and pipes while they are read.
     mutating func body(_ value: String) throws -> HTTPBody {
         guard value.hasPrefix("@") else { return .bytes(Array(value.utf8)) }
-        guard value != "@-" else { return .once(InputChunks(try input())) }
+        guard value != "@-" else { return .once(InputChunks(file: try input())) }
         let file = URL(fileURLWithPath: String(value.dropFirst())).resolvingSymlinksInPath()
         let type = try? FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
         guard type == .typeRegular, FileManager.default.isReadableFile(atPath: file.path) else {
-            return .once(InputChunks(try Self.opened(value.dropFirst())))
+            return .once(InputChunks(file: try Self.opened(value.dropFirst())))
         }
         return .file(file)
     }

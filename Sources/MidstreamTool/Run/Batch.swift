@@ -48,7 +48,7 @@ struct Batch {
     private func answer(_ input: FileHandle, by client: HTTPClient) async throws -> Bool {
         // Where an answer can't be written, nothing more is asked, nor waited for: the input may go on for ever.
         let isUnheard = Locked(false)
-        let chunks = InputChunks(input) { isUnheard.withLock { $0 } }
+        let chunks = InputChunks(file: input) { isUnheard.withLock { $0 } }
         var lines = HTTPBody.once(chunks).lines(upTo: Self.limit).makeAsyncIterator()
         var unread: (any Error)?
         let hasFailed = try await withThrowingTaskGroup(of: Bool.self) { group in

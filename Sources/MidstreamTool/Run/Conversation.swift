@@ -15,7 +15,7 @@ struct Conversation {
     func run() async throws -> Int32 {
         let socket = try await socket.connect()
         if showsTrace { Terminal.printError("\(socket.response.trace)") }
-        let lines = HTTPBody.once(InputChunks(input)).lines()
+        let lines = HTTPBody.once(InputChunks(file: input)).lines()
         let failure = Locked<(any Error)?>(nil)
         let (isWriting, isInputOver) = (Locked(false), Locked(false))
         let sending = Task {
