@@ -22,8 +22,8 @@ final class SimulatedServer: HTTPTransport {
     }
 
     private enum Entry {
-        case begins(Job)
-        case waits(Job)
+        /// A job, and whether it is worked on at once.
+        case enters(Job, begins: Bool)
         case answered(HTTPStatus, HTTPHeaders = [:])
     }
 
@@ -68,10 +68,10 @@ final class SimulatedServer: HTTPTransport {
     private func answer(to request: HTTPRequest) async throws -> HTTPResponse {
         switch enter(request, at: clock.now.offset) {
         case .answered(let status, let headers): return HTTPResponse(status: status, headers: headers, request: request)
-        case .begins(let job):
-            begin(job)
-            return try await answer(to: job)
-        case .waits(let job): return try await answer(to: job)
+        case .enters(let job, let begins):
+            if begins { begin(job) }
+            guard case .value(let response) = await job.answer.wait() else { throw CancellationError() }
+            return response
         }
     }
 
@@ -82,11 +82,11 @@ final class SimulatedServer: HTTPTransport {
             let job = Job(request: request, replica: number)
             if state.replicas[number].busy < model.workers {
                 state.replicas[number].busy += 1
-                return .begins(job)
+                return .enters(job, begins: true)
             }
             guard state.replicas[number].queue.count < model.queue.places else { return .answered(.serviceUnavailable) }
             state.replicas[number].queue.append(job)
-            return .waits(job)
+            return .enters(job, begins: false)
         }
     }
 
@@ -104,11 +104,6 @@ final class SimulatedServer: HTTPTransport {
         let seconds = Int(((1 - bucket.tokens) / quota.rate).rounded(.up))
         return .answered(
             .tooManyRequests, ["Retry-After": "\(max(1, seconds))", "RateLimit": "\"default\";r=0;t=\(max(1, seconds))"])
-    }
-
-    private func answer(to job: Job) async throws -> HTTPResponse {
-        guard case .value(let response) = await job.answer.wait() else { throw CancellationError() }
-        return response
     }
 
     private func begin(_ job: Job) {
