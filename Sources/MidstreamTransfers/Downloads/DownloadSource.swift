@@ -4,18 +4,12 @@ internal import MidstreamCore
 /// Where a download gets its bytes from: the pipeline further in, by requests for the whole or for a range.
 struct DownloadSource: Sendable {
     let request: HTTPRequest
+    let next: Next<HTTPRequest, HTTPResponse>
+    let options: DownloadOptions
     /// The digests of the whole that taken answers have announced.
     let told = RepresentationDigests()
-    private let next: Next<HTTPRequest, HTTPResponse>
-    private let options: DownloadOptions
-    let pace: ResumptionPace
 
-    init(_ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>, _ options: DownloadOptions) {
-        self.request = request
-        self.next = next
-        self.options = options
-        pace = ResumptionPace(of: next)
-    }
+    var pace: ResumptionPace { ResumptionPace(of: next) }
 
     /// Whether the rest of a body can be asked for.
     var isResumable: Bool { options.isResumable && isWhole && request.method == .get }
