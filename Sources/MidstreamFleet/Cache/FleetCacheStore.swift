@@ -22,6 +22,8 @@ struct FleetCacheStore: CacheStore {
 
     /// An entry of the store, and where its bytes are.
     typealias Found = (entry: CacheEntry, pieces: [StoredResponse.Piece])
+    /// The entries of a key, by what they are valid, and when another one begins.
+    typealias Lookup = (entries: [Found], stamps: [String], begun: Int64)
 
     var name: String { "fleet" }
     var boundsItsTime: Bool { true }
@@ -30,12 +32,10 @@ struct FleetCacheStore: CacheStore {
 
     func entries(for key: CacheKey) async throws -> [CacheEntry] { try await found(key).entries.map(\.entry) }
 
-    /// What is in the store, by what it is valid, and when another one begins.
+    /// What is in the store.
     ///
     /// - Parameter life: How long another one is kept that is about to come; nil: none is.
-    func found(_ key: CacheKey, toKeep life: Duration? = nil) async throws -> (
-        entries: [Found], stamps: [String], begun: Int64
-    ) {
+    func found(_ key: CacheKey, toKeep life: Duration? = nil) async throws -> Lookup {
         let (keys, removals) = (core.names.responses(key), core.removals)
         core.near.note(key, keys)
         let found = try await core.store.responses(keys, toKeep: life).get()
@@ -78,8 +78,7 @@ struct FleetCacheStore: CacheStore {
 
     func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
         let life = min(entry.life, Self.arrivalLife)
-        let (entries, stamps, begun) = try await found(entry.key, toKeep: life)
-        return FleetCacheWriter(self, entry, at: offset, among: entries, stamps, begun: begun, life: life)
+        return try await FleetCacheWriter(self, at: offset, after: found(entry.key, toKeep: life), life: life)
     }
 
     func update(_ entry: CacheEntry) async throws -> Bool {

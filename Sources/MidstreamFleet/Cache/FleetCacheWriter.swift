@@ -15,21 +15,14 @@ final class FleetCacheWriter: CacheWriter {
     private let store: FleetCacheStore
     private let number = UInt64.random(in: .min ... .max)
     private let start: Int64
+    private let lookup: FleetCacheStore.Lookup
     private let life: Duration
-    private let present: [FleetCacheStore.Found]
-    private let stamps: [String]
-    private let begun: Int64
     private let state: Locked<State>
 
     /// - Parameter life: How long the pieces are kept until there is a head.
-    init(
-        _ store: FleetCacheStore, _ entry: CacheEntry, at offset: Int64,
-        among present: [FleetCacheStore.Found], _ stamps: [String], begun: Int64, life: Duration
-    ) {
+    init(_ store: FleetCacheStore, at offset: Int64, after lookup: FleetCacheStore.Lookup, life: Duration) {
         self.store = store
-        self.present = present
-        self.stamps = stamps
-        self.begun = begun
+        self.lookup = lookup
         start = offset
         self.life = life
         state = Locked(State(place: offset))
@@ -50,7 +43,7 @@ final class FleetCacheWriter: CacheWriter {
     func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
         let rest = state.withLock { $0.buffer.isEmpty ? nil : cut($0.buffer.count, &$0) }
         if let (piece, content) = rest { try keep(piece, content) }
-        let old = start == 0 ? [] : present.first { $0.entry.id == entry.id }?.pieces ?? []
+        let old = start == 0 ? [] : lookup.entries.first { $0.entry.id == entry.id }?.pieces ?? []
         let pieces = old + state.withLock { $0.pieces }
         let keys = store.core.names.responses(entry.key)
         let kept = entry.holding(pieces)
@@ -58,7 +51,7 @@ final class FleetCacheWriter: CacheWriter {
             id: entry.id, variant: store.core.names.variant(entry.variant),
             head: try store.core.key.seal(kept.encoded, for: "\(keys.responses) \(entry.id)"), pieces: pieces)
         let commit = ResponseCommit(
-            keys: keys, response: response, stamps: stamps, begun: begun, life: kept.life, isWhole: kept.isWhole)
+            keys: keys, response: response, stamps: lookup.stamps, begun: lookup.begun, life: kept.life, isWhole: kept.isWhole)
         return try await store.core.store.keep(commit, if: isCurrent).get()
     }
 
