@@ -100,15 +100,10 @@ public final class CircuitBreaker: HTTPInterceptor {
     ///
     /// - Parameter key: Such as `https://api.example.com`; nil: of all keys.
     public func isolate(_ key: String? = nil) {
-        if let key {
-            let change = table.state(of: key, at: .min).isolate(isAlone: true)
-            onChange?(change)
-            return
-        }
         // Before the others, so that no circuit is made meanwhile that misses it.
-        isIsolated.withLock { $0 = true }
-        for (_, circuit) in table.all {
-            let change = circuit.isolate(isAlone: false)
+        if key == nil { isIsolated.withLock { $0 = true } }
+        for circuit in circuits(of: key, areMade: true) {
+            let change = circuit.isolate(isAlone: key != nil)
             onChange?(change)
         }
     }
@@ -122,18 +117,18 @@ public final class CircuitBreaker: HTTPInterceptor {
             if key == nil { isIsolated = false }
             return isIsolated
         }
-        let circuits: [Circuit]
-        if let key {
-            // It may be isolated before it has been asked for.
-            let circuit = isAlone ? table.state(of: key, at: .min) : table.known(key)
-            circuits = circuit.map { [$0] } ?? []
-        } else {
-            circuits = table.all.map(\.state)
-        }
-        for circuit in circuits {
+        // One may be isolated before it has been asked for.
+        for circuit in circuits(of: key, areMade: isAlone) {
             let change = circuit.close(isAlone: isAlone)
             onChange?(change)
         }
+    }
+
+    /// That of a key, made where there is none if that is wanted; nil: all.
+    private func circuits(of key: String?, areMade: Bool) -> [Circuit] {
+        guard let key else { return table.all.map(\.state) }
+        let circuit = areMade ? table.state(of: key, at: .min) : table.known(key)
+        return circuit.map { [$0] } ?? []
     }
 
     /// Sends the request on, unless the breaker is open.
