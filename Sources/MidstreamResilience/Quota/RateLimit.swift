@@ -42,10 +42,8 @@ public final class RateLimit: HTTPInterceptor {
     private let perSecond: Double?
     private let burst: Double
     private let maximumWait: Duration
-    private let longest: Int64
     private let dialect: Dialect?
     private let quota: (any Quota)?
-    private let degradable: (any Degradable)?
     let table: ScopeTable<QuotaShelf>
 
     /// Makes a limit.
@@ -89,10 +87,8 @@ public final class RateLimit: HTTPInterceptor {
         self.perSecond = perSecond
         self.burst = burst
         self.maximumWait = maximumWait
-        longest = min(max(.zero, maximumWait), .longest).wholeNanoseconds
         self.dialect = dialect
         self.quota = quota
-        degradable = quota as? any Degradable
         table = ScopeTable(scope) { key in
             QuotaShelf(
                 key, general: TokenBucket(rate: perSecond, burst: burst, isAdaptive: adaptive), isShared: quota != nil
@@ -143,7 +139,7 @@ public final class RateLimit: HTTPInterceptor {
         let start = table.time.now(next)
         // A hedge that has to wait is of no use. Where demand lasts, all others wait for as long as they may: half of their time is for
         // the answer.
-        let most = next.isHedge ? 0 : min(longest, (next.timeLeft ?? .longest).wholeNanoseconds / 2)
+        let most = next.isHedge ? 0 : min(max(.zero, maximumWait), .longest, (next.timeLeft ?? .longest) / 2).wholeNanoseconds
         var taken = Reservation()
         for queue in shelf.partitions(of: request, { next.identity(of: request) }) + [shelf.general] {
             let now = table.time.now(next)
@@ -171,7 +167,7 @@ public final class RateLimit: HTTPInterceptor {
     ) async throws {
         let (key, start) = (shelf.key, table.time.now(next))
         let decision = try await quota.reserve(for: key, waitingAtMost: .nanoseconds(most))
-        if let reason = degradable?.degradation {
+        if let reason = (quota as? any Degradable)?.degradation {
             next.position.record({ .degraded("the quota of \(key)", because: reason) }, about: request)
         }
         switch decision {
