@@ -6,6 +6,9 @@ extension DispatchSourceProtocol {
     public func setEventHandler(
         qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], handler: (@Sendable @convention(block) () -> Void)?
     ) {}
+    public func setRegistrationHandler(
+        qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], handler: (@Sendable @convention(block) () -> Void)?
+    ) {}
     public func resume() {}
     public func cancel() {}
 }

@@ -8,8 +8,13 @@ import MidstreamTelemetry
 enum Midst {
     static func main() async {
         Terminal.prepare()
-        let run = Task { try await Self.run() }
-        let interrupts = Interrupts.cancelling(run)
+        let (listening, started) = AsyncStream.makeStream(of: Never.self)
+        let run = Task {
+            for await _ in listening {}
+            return try await Self.run()
+        }
+        let interrupts = await Interrupts.cancelling(run)
+        started.finish()
         defer { for interrupt in interrupts { interrupt.cancel() } }
         do {
             exit(try await run.value)
@@ -59,11 +64,14 @@ private enum Interrupts {
     /// What the tool ends with, as a shell tells of the signal that has come.
     static let status = Locked<Int32>(130)
 
-    static func cancelling(_ task: Task<Int32, any Error>) -> [any DispatchSourceSignal] {
-        [SIGINT, SIGTERM, SIGHUP].compactMap { number -> (any DispatchSourceSignal)? in
+    /// Returns when each of them is listened to: a signal that comes before ends the tool at once.
+    static func cancelling(_ task: Task<Int32, any Error>) async -> [any DispatchSourceSignal] {
+        var sources: [any DispatchSourceSignal] = []
+        for number in [SIGINT, SIGTERM, SIGHUP] {
             let before = signal(number, SIG_IGN)
             // As `nohup` has it.
-            if number == SIGHUP, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
+            if number == SIGHUP, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
+            signal(number, SIG_DFL)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
                 if task.isCancelled {
@@ -77,9 +85,19 @@ private enum Interrupts {
                 // A read or a write may wait where no cancellation reaches it; a collector is waited for up to 10 s.
                 DispatchQueue.global().asyncAfter(deadline: .now() + 15) { Self.end(by: number) }
             }
-            source.resume()
-            return source
+            await withCheckedContinuation { continuation in
+                source.setRegistrationHandler {
+                    #if canImport(Darwin)
+                        // Elsewhere Dispatch handles it itself.
+                        signal(number, SIG_IGN)
+                    #endif
+                    continuation.resume()
+                }
+                source.resume()
+            }
+            sources.append(source)
         }
+        return sources
     }
 
     private static func end(by number: Int32) {
