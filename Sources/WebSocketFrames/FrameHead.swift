@@ -1,8 +1,8 @@
 /// The head of a frame (RFC 6455 §5.2), read byte by byte: what is wrong with it is told as soon as it has come.
 struct FrameHead {
     private(set) var length = 0
-    /// In the order of its bytes.
-    private(set) var mask: [UInt8] = []
+    /// Of a server's reader alone.
+    private(set) var mask: UInt32?
     private(set) var isFinal = false
     /// RSV1, which permessage-deflate sets in a message's first frame (RFC 7692 §6).
     private(set) var isCompressed = false
@@ -48,7 +48,7 @@ struct FrameHead {
             if count == 1 + lengthBytes, length < (lengthBytes == 2 ? 126 : 65_536) {
                 throw .malformed("The length of a frame isn't written in as few bytes as it takes.")
             }
-        default: mask.append(byte)
+        default: mask = (mask ?? 0) << 8 | UInt32(byte)
         }
         return count + 1 == 2 + lengthBytes + (isMasked ? 4 : 0)
     }

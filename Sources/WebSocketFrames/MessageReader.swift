@@ -101,9 +101,9 @@ package struct MessageReader: ~Copyable {
     // MARK: Payloads
 
     private mutating func take(_ bytes: ArraySlice<UInt8>, isMaskedFrom offset: Int) throws(FrameViolation) {
-        guard !head.mask.isEmpty else { return try take(bytes) }
+        guard let mask = head.mask else { return try take(bytes) }
         var plain = Array(bytes)
-        Masking.apply(head.mask, to: &plain, from: offset)
+        Masking.apply(mask, to: &plain, from: offset)
         try take(plain[...])
     }
 

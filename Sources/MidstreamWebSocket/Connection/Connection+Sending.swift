@@ -17,28 +17,22 @@ extension Connection {
         defer { messages.leave() }
         try Task.checkCancellation()
         let compressed = payload.count >= Self.leastCompressed ? deflater?.deflate(payload) : nil
-        try await send(kind, compressed ?? payload, isCompressed: compressed != nil)
+        let isCompressed = compressed != nil
+        let bytes = compressed ?? payload
+        var place = 0
+        repeat {
+            let end = min(bytes.count, place + Self.fragment)
+            let part = frame(
+                place == 0 ? kind.opcode : .continuation, bytes, place..<end, isFinal: end == bytes.count,
+                isCompressed: isCompressed && place == 0)
+            // A compressed message that isn't sent would be missing in the context of the next ones.
+            try await write(part, endsWhenCancelled: place > 0 || isCompressed)
+            place = end
+        } while place < bytes.count
         state.withLock { state in
             state.metrics.messagesSent += 1
             state.metrics.bytesSent += Int64(payload.count)
         }
-    }
-
-    nonisolated(nonsending) private func send(_ kind: WebSocketMessage.Kind, _ payload: [UInt8], isCompressed: Bool) async throws
-    {
-        var place = 0
-        repeat {
-            let end = min(payload.count, place + Self.fragment)
-            let mask = UInt32.random(in: 0 ... .max)
-            let isWhole = end == payload.count
-            let head = FrameWriter.head(
-                place == 0 ? kind.opcode : .continuation, length: end - place, isFinal: isWhole,
-                isCompressed: isCompressed && place == 0, mask: mask)
-            // A compressed message that isn't sent would be missing in the context of the next ones.
-            let isBegun = place > 0 || isCompressed
-            try await write(FrameWriter.append(payload, place..<end, mask: mask, to: head), endsWhenCancelled: isBegun)
-            place = end
-        } while place < payload.count
     }
 
     /// Sends a message of chunks as they come, each in a frame of its own.
@@ -77,8 +71,11 @@ extension Connection {
 
     private var notText: HTTPError { HTTPError(.invalidRequest, "The chunks of a text aren't UTF-8.", phase: .notSent) }
 
-    private func frame(_ opcode: Opcode, _ payload: [UInt8], isFinal: Bool) -> [UInt8] {
-        FrameWriter.frame(opcode, payload, isFinal: isFinal, mask: .random(in: 0 ... .max))
+    private func frame(
+        _ opcode: Opcode, _ payload: [UInt8], _ range: Range<Int>? = nil, isFinal: Bool, isCompressed: Bool = false
+    ) -> [UInt8] {
+        FrameWriter.frame(
+            opcode, payload, range, isFinal: isFinal, isCompressed: isCompressed, mask: .random(in: 0 ... .max))
     }
 
     /// Writes a frame of a message, after the control frames that wait.

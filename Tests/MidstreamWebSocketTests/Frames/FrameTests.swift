@@ -45,10 +45,9 @@ import Testing
             var events: [MessageReader.Event] = []
             for start in stride(from: 0, to: payload.count, by: 100_000) {
                 let end = min(start + 100_000, payload.count)
-                let head = FrameWriter.head(
-                    start == 0 ? opcode : .continuation, length: end - start, isFinal: end == payload.count, isCompressed: false,
-                    mask: mask)
-                try reader.take(FrameWriter.append(payload, start..<end, mask: mask, to: head)) { events.append($0) }
+                let frame = FrameWriter.frame(
+                    start == 0 ? opcode : .continuation, payload, start..<end, isFinal: end == payload.count, mask: mask)
+                try reader.take(frame) { events.append($0) }
                 let room = reader.room
                 #expect(room <= end + 500_000)
             }
@@ -65,10 +64,7 @@ import Testing
                 let mask: UInt32? = role == .server ? .random(in: 0 ... .max) : nil
                 let bytes =
                     FrameWriter.frame(.binary, payload, isFinal: false, mask: mask)
-                    + FrameWriter.append(
-                        payload, length / 3..<length, mask: mask,
-                        to: FrameWriter.head(
-                            .continuation, length: length - length / 3, isFinal: true, isCompressed: false, mask: mask))
+                    + FrameWriter.frame(.continuation, payload, length / 3..<length, mask: mask)
                 if let mask, length > 3 { #expect(Array(bytes.suffix(length)) != payload && mask != 0) }
                 for size in [1, 3, 4_096, bytes.count] where size > 16 || length < 1_000 {
                     var reader = MessageReader(role: role, messageLimit: 1 << 20)
