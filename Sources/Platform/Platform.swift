@@ -33,6 +33,22 @@ package enum System {
         }
         return true
     }
+
+    /// How many bytes ``fillRandomly(_:)`` gives at most.
+    package static let mostEntropy = 256
+
+    /// Fills a buffer with what the system's generator gives that secrets are made with.
+    ///
+    /// - Returns: False when it gives nothing.
+    package static func fillRandomly(_ buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        guard let start = buffer.baseAddress else { return true }
+        #if canImport(Darwin)
+            arc4random_buf(start, buffer.count)
+            return true
+        #else
+            return getentropy(start, buffer.count) == 0
+        #endif
+    }
 }
 
 /// A thread that nobody joins.

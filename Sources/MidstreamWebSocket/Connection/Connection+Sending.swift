@@ -75,7 +75,7 @@ extension Connection {
         _ opcode: Opcode, _ payload: [UInt8], _ range: Range<Int>? = nil, isFinal: Bool, isCompressed: Bool = false
     ) -> [UInt8] {
         FrameWriter.frame(
-            opcode, payload, range, isFinal: isFinal, isCompressed: isCompressed, mask: .random(in: 0 ... .max))
+            opcode, payload, range, isFinal: isFinal, isCompressed: isCompressed, mask: state.withLock { $0.masks.next() })
     }
 
     /// Writes a frame of a message, after the control frames that wait.

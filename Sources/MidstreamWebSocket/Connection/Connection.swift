@@ -33,6 +33,7 @@ final class Connection: Sendable {
         var closers: [Suspension<Void>] = []
         var pings = Pings()
         var controls = Controls()
+        var masks = Masks()
         var tasks: [Task<Void, Never>] = []
         var metrics = WebSocketMetrics()
     }

@@ -57,6 +57,13 @@ import Testing
         }
     }
 
+    @Test func `No two masks are alike, of one socket or of two`() {
+        var (first, second) = (Masks(), Masks())
+        let masks = (0..<1_000).flatMap { _ in [first.next(), second.next()] }
+        // Of so many random ones two are alike once in two thousand times.
+        #expect(Set(masks).count >= masks.count - 2)
+    }
+
     @Test func `What is written is read on the other side`() throws {
         for role in [FrameRole.client, .server] {
             for length in [0, 1, 7, 8, 9, 125, 126, 127, 65_535, 65_536, 70_001] {
