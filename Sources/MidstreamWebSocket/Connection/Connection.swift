@@ -203,26 +203,14 @@ final class Connection: Sendable {
     nonisolated(nonsending) func next() async throws -> WebSocketMessage? {
         while true {
             try Task.checkCancellation()
-            let reader = Suspension<Void>()
-            let (message, end, receiver) = try state.withLock { state throws -> (WebSocketMessage?, End?, Suspension<Void>?) in
-                if let message = state.inbox.next() {
-                    guard state.inbox.hasRoomAgain, let receiver = state.inbox.receiver else { return (message, nil, nil) }
-                    state.inbox.receiver = nil
-                    return (message, nil, receiver)
-                }
-                // The other one would never be told.
-                guard state.inbox.reader?.isOver ?? true else { throw HTTPError.beingRead() }
-                if state.end == nil { state.inbox.reader = reader }
-                return (nil, state.end, nil)
+            switch try state.withLock({ state throws in try state.next() }) {
+            case .message(let message, let receiver):
+                receiver?.resume()
+                return message
+            case .end(.closed): return nil
+            case .end(.failed(let error)): throw error
+            case .wait(let reader): if case .cancelled = await reader.wait() { throw CancellationError() }
             }
-            receiver?.resume()
-            if let message { return message }
-            switch end {
-            case .closed: return nil
-            case .failed(let error): throw error
-            case nil: break
-            }
-            if case .cancelled = await reader.wait() { throw CancellationError() }
         }
     }
 
@@ -266,6 +254,30 @@ final class Connection: Sendable {
         case nil: break
         }
         return HTTPError(.connectionLost, "The socket is closed.", underlying: closure, phase: .notSent)
+    }
+}
+
+extension Connection.State {
+    /// What a reader gets.
+    fileprivate enum Next {
+        /// - Parameter receiver: Has room again.
+        case message(WebSocketMessage, receiver: Suspension<Void>?)
+        case end(Connection.End)
+        case wait(Suspension<Void>)
+    }
+
+    fileprivate mutating func next() throws -> Next {
+        if let message = inbox.next() {
+            guard inbox.hasRoomAgain else { return .message(message, receiver: nil) }
+            defer { inbox.receiver = nil }
+            return .message(message, receiver: inbox.receiver)
+        }
+        // The other one would never be told.
+        guard inbox.reader?.isOver ?? true else { throw HTTPError.beingRead() }
+        if let end { return .end(end) }
+        let reader = Suspension<Void>()
+        inbox.reader = reader
+        return .wait(reader)
     }
 }
 
