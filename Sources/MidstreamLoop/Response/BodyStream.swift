@@ -32,15 +32,19 @@
             var metrics: TransportMetrics?
         }
 
-        /// How much may wait for the reader: 256 KiB. One piece may exceed it.
+        /// How much of a body may wait for its reader: 256 KiB. One piece may exceed it.
         package static let limit = 256 << 10
+        /// The same of another protocol, whose reader has room of its own: 64 KiB.
+        package static let pipeLimit = 64 << 10
+        private let limit: Int
         /// What libcurl hands over at most at a time.
         private static let pieceSize = 16 << 10
 
         private let state: Locked<State>
 
         /// Takes what is known of the metrics before the end.
-        package init(resends: Int = 0, interim: [InterimResponse] = []) {
+        package init(resends: Int = 0, interim: [InterimResponse] = [], limit: Int = BodyStream.limit) {
+            self.limit = limit
             var state = State()
             if resends > 0 || !interim.isEmpty {
                 var metrics = TransportMetrics()
@@ -63,7 +67,7 @@
         /// Whether there is room for a piece; otherwise the reader resumes the transfer when it has caught up.
         package func hasRoom() -> Bool {
             state.withLock { state in
-                guard state.end == nil, state.pending.count >= Self.limit else { return true }
+                guard state.end == nil, state.pending.count >= limit else { return true }
                 state.isPaused = true
                 return false
             }
@@ -73,7 +77,7 @@
         package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
             state.withLock { state in
                 guard state.end == nil else { return true }
-                guard state.pending.count < Self.limit else {
+                guard state.pending.count < limit else {
                     state.isPaused = true
                     return false
                 }
@@ -81,7 +85,7 @@
                     state.pending = [UInt8](bytes)
                 } else {
                     // A full piece is one of many: make room for them at once.
-                    if state.pending.isEmpty { state.pending.reserveCapacity(Self.limit / 2) }
+                    if state.pending.isEmpty { state.pending.reserveCapacity(limit / 2) }
                     state.pending.append(contentsOf: bytes)
                 }
                 return true

@@ -63,7 +63,8 @@
         package final func openStream(isPiped: Bool) {
             self.isPiped = isPiped
             timeLimit = .max
-            stream = BodyStream(resends: resends, interim: interim)
+            stream = BodyStream(
+                resends: resends, interim: interim, limit: isPiped ? BodyStream.pipeLimit : BodyStream.limit)
             markUnsettled()
         }
 

@@ -22,7 +22,7 @@
                 guard case .more = takeHeld(transfer) else { return }
             }
             for _ in 0..<Self.turn {
-                switch channel.read() {
+                switch channel.read(atMost: transfer.isPiped ? BodyStream.pipeLimit : .max) {
                 case .bytes(let bytes):
                     transfer.noteActivity()
                     transfer.measured.bytes += Int64(bytes.count)

@@ -144,7 +144,10 @@
             let first = try #require(try await channel.read())
             #expect(sent.withLock { $0 } < size)
             var count = first.count
-            while let bytes = try await channel.read() { count += bytes.count }
+            while let bytes = try await channel.read() {
+                count += bytes.count
+                #expect(bytes.count < 2 * BodyStream.pipeLimit)
+            }
             #expect(count == size)
         }
 
