@@ -163,6 +163,21 @@
             }
         }
 
+        @Test(arguments: deliveries) func `What a check of the encoded bytes refuses at their end was measured`(
+            _ delivery: BodyDelivery
+        ) async throws {
+            let server = try server("gzip", Self.gzip)
+            var checked = request(server.url, delivery)
+            checked.encodedBodyCheck = EncodedBodyCheck { _ in
+                BodyCheck(onChunk: { _ in }, atEnd: { _ in throw HTTPError(.digestMismatch) })
+            }
+            let sent = checked
+            let error = await #expect(throws: HTTPError.self) {
+                _ = try await testedTransport().deliver(sent).body.collect()
+            }
+            #expect(error?.code == .digestMismatch && error?.metrics?.firstByte != nil)
+        }
+
         /// An empty member of gzip has twenty bytes, and takes its time.
         @Test func `What goes into a decoder counts as work, and each step does`() throws {
             let members = Array(repeatElement(Self.bytes("H4sIAAAAAAAAAwMAAAAAAAAAAAA="), count: 1_000).joined())

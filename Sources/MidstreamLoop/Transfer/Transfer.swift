@@ -241,7 +241,7 @@
             do {
                 try encodedCheck?.atEnd(trailers)
             } catch {
-                return tell(error)
+                return tell(withMetrics(error))
             }
             if let stream {
                 stream.finish(nil, trailers: trailers, metrics: metrics)
