@@ -117,6 +117,16 @@ import WebSocketFrames
         await #expect(throws: HTTPError.self) { try await socket.send("late") }
     }
 
+    @Test func `With what the server has closed is told, though a send finds the end first`() async throws {
+        let framed = FramedSocket(system)
+        let body = FramedBody(framed)
+        let closure = CloseFrame(code: 1012, reason: "restart")
+        system.end(closure: closure)
+        await #expect(throws: HTTPError.self) { try await framed.write(FrameWriter.frame(.text, [65], mask: 1)) }
+        #expect(try await body.next() == FrameWriter.frame(.close, closure.payload))
+        #expect(try await body.next() == nil)
+    }
+
     @Test func `Whoever the system forgets waits no longer than the socket lasts`() async throws {
         struct Lost: Error {}
         let answers = SocketAnswers()

@@ -64,9 +64,8 @@ final class FramedSocket: Sendable, ByteWriter {
 
     nonisolated(nonsending) private func send(_ message: SocketMessage) async throws {
         do { try await socket.send(message) } catch let error as CancellationError { throw error } catch {
-            let lost = Self.lost(error)
-            end(.failure(lost))
-            throw lost
+            end(after: error)
+            throw Self.lost(error)
         }
     }
 
@@ -130,14 +129,7 @@ final class FramedSocket: Sendable, ByteWriter {
                 await waitForRoom()
             }
         } catch {
-            // The answer to this side's close frame, if there was any, isn't told apart from the end.
-            let frame = state.withLock { $0.closing } ?? socket.closure
-            if let frame {
-                append(FrameWriter.frame(.close, frame.payload))
-                end(.success(()))
-            } else {
-                end(.failure(Self.lost(error)))
-            }
+            end(after: error)
         }
     }
 
@@ -165,6 +157,13 @@ final class FramedSocket: Sendable, ByteWriter {
     func close() {
         end(.failure(HTTPError(.connectionLost, "The socket was closed.", phase: .answered)))
         socket.abandon()
+    }
+
+    /// The system takes or gives nothing more. The answer to this side's close frame, if there was any, isn't told apart from the end.
+    private func end(after error: any Error) {
+        guard let frame = state.withLock({ $0.closing }) ?? socket.closure else { return end(.failure(Self.lost(error))) }
+        append(FrameWriter.frame(.close, frame.payload))
+        end(.success(()))
     }
 
     /// The first reason counts.
