@@ -68,6 +68,7 @@
                 _ = try await transport.send(HTTPRequest(url), options)
             }
             #expect(error?.code == .timeout && error?.phase == .notSent)
+            #expect(error?.metrics != nil && error?.metrics?.connect == nil)
             let third = Task { try await transport.deliver(request("\(url)/third", .buffered(upTo: 10))) }
             await eventually { await onLoop(loop, { loop.admission.waitingCount }) != 0 }
             gate.signal()

@@ -290,11 +290,12 @@
         package final func abort(_ transfer: Transfer, _ error: any Error) {
             assert(isCurrent)
             transfer.isGivenUp = true
+            let error = transfer.withMetrics(error)
             if admission.giveUp(transfer) {
                 showLoad()
                 return transfer.complete(error)
             }
-            fail(transfer, transfer.withMetrics(error), isClean: false)
+            fail(transfer, error, isClean: false)
         }
 
         private func fail(_ transfer: Transfer, _ error: any Error, isClean: Bool) {
