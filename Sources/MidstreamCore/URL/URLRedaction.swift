@@ -127,7 +127,10 @@ private struct SecretItems {
         decoded.removeAll(keepingCapacity: true)
         decoded.append(percentDecoded: UnsafeBufferPointer(rebasing: item))
         if hasPart(decoded) { return true }
-        return !otherNames.isEmpty && otherNames.contains(String(decoding: decoded, as: UTF8.self).lowercased())
+        guard !otherNames.isEmpty else { return false }
+        let name = String(decoding: decoded, as: UTF8.self).lowercased()
+        return otherNames.contains(name)
+            || name.utf8.split(whereSeparator: ASCIISet.nesting.contains).contains { otherNames.contains(String(Substring($0))) }
     }
 
     private func hasPart<Bytes: RandomAccessCollection>(_ item: Bytes) -> Bool where Bytes.Element == UInt8, Bytes.Index == Int {

@@ -39,6 +39,15 @@ struct RedactionTests {
         #expect(URLText.redacted(url) == expected)
     }
 
+    @Test("so are those of names that were added, nested ones and whatever their letters are")
+    func addedNames() {
+        URLText.treatAsSecret(item: "Пароль")
+        for name in ["пароль", "ПАРОЛЬ", "user[пароль]", "user%5B\("пароль".percentEncoded)%5D", "a.ПАРОЛЬ"] {
+            #expect(URLText.redacted("https://h?a=1&\(name)=S") == "https://h?a=1&\(name)=‹withheld›")
+        }
+        #expect(URLText.redacted("https://h?пароли=1&x[пароли]=1") == "https://h?пароли=1&x[пароли]=1")
+    }
+
     @Test(
         "a password that makes the URL something else isn't shown either",
         arguments: [
