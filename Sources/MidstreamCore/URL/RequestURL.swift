@@ -12,7 +12,7 @@ public import Foundation
 /// can't be encoded so that servers don't take it for a step through the path; sending such a request fails with
 /// ``HTTPError/Code/invalidRequest``.
 ///
-/// A `URL` is interpolated as it is, since it is encoded already, and so is a text with `raw:`:
+/// A `URL` and a `RequestURL` are interpolated as they are, since they are encoded already, and so is a text with `raw:`:
 ///
 /// ```swift
 /// client.get("\(raw: server)/users/\(name)")
@@ -52,7 +52,7 @@ extension RequestURL: ExpressibleByStringInterpolation {
     public struct Interpolation: StringInterpolationProtocol {
         fileprivate private(set) var text = ""
         fileprivate private(set) var route = ""
-        private var hasNil = false
+        private var givenProblem: String?
         /// Where values ended, as places among the bytes of the text.
         private var ends: [Int] = []
 
@@ -98,12 +98,19 @@ extension RequestURL: ExpressibleByStringInterpolation {
         @_disfavoredOverload
         @available(*, deprecated, message: "Unwrap it: a request with nil in its URL can't be sent.")
         public mutating func appendInterpolation<Value>(_ value: Value?) {
-            hasNil = hasNil || value == nil
+            if value == nil { givenProblem = "A value of the URL is nil." }
             appendInterpolation(value.map { String(describing: $0) } ?? "")
         }
 
         /// Adds a URL as it is.
         public mutating func appendInterpolation(_ url: URL) { appendInterpolation(raw: url.absoluteString) }
+
+        /// Adds what has been written as a URL as it is, with what its ``RequestURL/route`` and its values mean.
+        public mutating func appendInterpolation(_ url: RequestURL) {
+            text += url.text
+            route += url.route ?? "{}"
+            givenProblem = givenProblem ?? url.problem
+        }
 
         /// Adds a text as it is: a base URL, a path, a query that is encoded already. Whoever chooses it chooses where the request goes.
         public mutating func appendInterpolation(raw text: some StringProtocol) {
@@ -119,10 +126,10 @@ extension RequestURL: ExpressibleByStringInterpolation {
 
         /// Why the text can't be sent, if a value has made a segment of the path one that leads elsewhere.
         fileprivate var problem: String? {
-            if hasNil { return "A value of the URL is nil." }
-            return URLText.step(madeBy: ends.map { $0..<$0 }, in: text).map {
-                "A value makes “\($0)” of a segment of the URL, which isn't a name but a step in the path."
-            }
+            givenProblem
+                ?? URLText.step(madeBy: ends.map { $0..<$0 }, in: text).map {
+                    "A value makes “\($0)” of a segment of the URL, which isn't a name but a step in the path."
+                }
         }
     }
 }

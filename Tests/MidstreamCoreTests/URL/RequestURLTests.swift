@@ -32,6 +32,14 @@ struct RequestURLTests {
         #expect(testClient(baseURL: base, transport: StubTransport.ok).baseURL == "https://h:8/v2?a=%41")
     }
 
+    @Test func soIsOneThatHasBeenWritten() {
+        let user: RequestURL = "https://u:CANARY@h/users/\("a/b")"
+        let posts: RequestURL = "\(user)/posts?of=\(7)"
+        #expect(posts.text == "https://u:CANARY@h/users/a%2Fb/posts?of=7")
+        #expect(posts.route == "https://‹withheld›@h/users/{}/posts?of={}")
+        #expect(text("\(RequestURL("a/b"))/\("c/d")") == "a/b/c%2Fd")
+    }
+
     @Test func aHostMayNotEndItself() {
         #expect(text("http://\("h:80")/") == "http://h:80/")
         #expect(text("http://\("[::1]"):\(80)/x") == "http://[::1]:80/x")
@@ -45,6 +53,7 @@ struct RequestURLTests {
             ("users/\("..")", true), ("users/\(".")/x", true), ("users/.\(".")", true), ("\("..")", true), ("a/\("")..", true),
             ("users/\("...")", false), ("users/\("..")x", false), ("users?x=\("..")", false), ("users#\("..")", false),
             ("../users/\("x")", false), ("a/\("../")", false), ("\(raw: "..")/x", false),
+            ("\("users/\("..")" as RequestURL)/x", true), ("\("../users" as RequestURL)/\("x")", false),
         ] as [(RequestURL, Bool)])
     func steps(url: RequestURL, isRefused: Bool) async {
         let stub = StubTransport.ok
