@@ -60,7 +60,8 @@ enum TemplateProblem: Error, Sendable {
             case .reservedOperator(let character): "the operator “\(character)” has no meaning yet"
             case .character: "it holds a character that may not stand there"
             case .prefixOfSeveral(let name): "the beginning of “\(name)” is asked for, which has several values"
-            case .step(let text): "a value makes “\(text)” of a segment of the path, which isn't a name but a step in it"
+            case .step(let text):
+                "a value, or the lack of one, makes “\(text)” of a segment of the path, which isn't a name but a step in it"
             }
         return "The URI template “\(template)” can't be expanded: \(reason)."
     }

@@ -36,8 +36,8 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral {
     ///
     /// - Parameter values: By the names of the variables. One that is nil or isn't there is undefined, as are an empty list and an empty
     ///   dictionary: what it stands for is left out (RFC 6570 §2.3).
-    /// - Throws: ``HTTPError/Code/invalidRequest`` when the text is no template, or asks for the beginning of a list; when a value makes
-    ///   `.` or `..` of a segment of the path, which would lead elsewhere.
+    /// - Throws: ``HTTPError/Code/invalidRequest`` when the text is no template, or asks for the beginning of a list; when a value, or the
+    ///   lack of one, makes `.` or `..` of a segment of the path, which would lead elsewhere.
     public func expand(_ values: [String: (any URITemplateValue)?]) throws -> String {
         do {
             return try expansion(values)
@@ -64,10 +64,12 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral {
         var expansion = ""
         var values: [Range<Int>] = []
         for part in parts {
-            guard let piece = try part.expansion(contents) else { continue }
-            // An empty value, too, may be what makes a step of the dots around it.
-            if case .expression = part { values.append(expansion.utf8.count..<expansion.utf8.count + piece.utf8.count) }
-            expansion += piece
+            let piece = try part.expansion(contents)
+            // What is empty or undefined, too, may be what makes a step of the dots around it, but for a query or a fragment that isn't there.
+            if case .expression(let form, _) = part, piece != nil || !["?", "#"].contains(form.first) {
+                values.append(expansion.utf8.count..<expansion.utf8.count + (piece?.utf8.count ?? 0))
+            }
+            expansion += piece ?? ""
         }
         if let step = URLText.step(madeBy: values, in: expansion) { throw .step(step) }
         return expansion

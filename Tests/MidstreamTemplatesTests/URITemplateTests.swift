@@ -125,6 +125,7 @@ struct URITemplateTests {
             ("{+v}", "a/../b"), ("{+v}/x", "../b"), ("a/{+v}?q", "b/%2E%2e"), ("/a/{+v}", "./b"), ("a/{v,w}", ".."),
             ("a{/list*}/b", "x"), ("a/{v}{?list}", ".."), ("a/{v}{#v}", ".."),
             ("a/{v}../b", ""), ("a/{v}.{v}", ""), ("a/.{v:1}", ""), ("{+v}../b", ""),
+            ("a/{w}.{none}", ""), ("a/..{none}/b", ""), ("a/.{w}{?v}", ""),
         ])
     func steps(template: String, value: String) async throws {
         let values: [String: (any URITemplateValue)?] = ["v": value, "list": ["x", "..", "y"], "w": nil]
@@ -147,7 +148,8 @@ struct URITemplateTests {
         let expected = [
             "../{three}": "../...", "a/x{v}": "a/x..", "a{?v}": "a?v=..", "a/..{?v}": "a/..?v=..", "a{#v}": "a#..",
             "a;{v}/b": "a;../b",
-            "a/..{none}/b": "a/../b", "a/{three}/b": "a/.../b", "a/{v,three}": "a/..,...", "{?v}{&three}": "?v=..&three=...",
+            "a/..{?none}": "a/..", "a/..{#none}": "a/..", "a/{three}/b": "a/.../b", "a/{v,three}": "a/..,...",
+            "{?v}{&three}": "?v=..&three=...",
             "a{?v}/{v}/b": "a?v=../../b", "a/{empty}/b": "a//b", "a/../b{empty}": "a/../b", "a/..{#empty}": "a/..#",
         ]
         for (template, text) in expected { #expect(try URITemplate(template).expand(values) == text) }
