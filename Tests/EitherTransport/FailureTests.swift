@@ -183,8 +183,9 @@
             #expect(!"\(error)".contains("s3cret") && !error.message.contains("s3cret"))
         }
 
-        @Test func `Nor is what is in the address of a proxy that isn't one`() async throws {
-            let configuration = TransportConfiguration(proxy: .http("http://user:s3/cret@127.0.0.1:1"))
+        @Test(arguments: ["http://user:s3/cret@127.0.0.1:1", "http://s3cret:12/3@127.0.0.1:1", "http://s3cret:12?3@127.0.0.1:1"])
+        func `Nor is what is in the address of a proxy that isn't one`(address: String) async throws {
+            let configuration = TransportConfiguration(proxy: .http(address))
             let error = try await #require(throws: HTTPError.self) {
                 try await testedTransport(configuration: configuration).send(HTTPRequest("http://nowhere.invalid/"))
             }

@@ -47,6 +47,9 @@ package struct URLText: Sendable {
         return host > 0 ? authority[bytes: 0..<(host - 1)] : nil
     }
 
+    /// Whether an `@` comes behind the authority: of user and password, where a `/`, `?` or `#` in them has ended it.
+    package var hasLateUserInfo: Bool { [path, query, fragment].contains { $0?.utf8.contains(UInt8(ascii: "@")) == true } }
+
     /// The URL without user and password; the same text when it has none.
     package static func withoutUserInfo(_ url: String) -> String {
         guard url.utf8.contains(UInt8(ascii: "@")) else { return url }

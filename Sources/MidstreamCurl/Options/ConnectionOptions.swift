@@ -48,6 +48,9 @@
 
         private static func problem(_ configuration: TransportConfiguration) -> HTTPError? {
             if configuration.destinations != .any, configuration.proxy != .direct { return .destinationsBehindProxy }
+            if ProxyOptions(configuration.proxy)?.parts.hasLateUserInfo == true {
+                return HTTPError(.proxy, "The address of the proxy isn't one.", phase: .notSent)
+            }
             if configuration.resolver != nil {
                 return .unsupported("libcurl can't ask a resolver, which resolver is.")
             }
@@ -203,7 +206,7 @@
             }
         }
 
-        private var parts: URLText { URLText(url.contains("://") ? url : "http://\(url)") }
+        var parts: URLText { URLText(url.contains("://") ? url : "http://\(url)") }
 
         /// Whether it is spoken to by TLS.
         var isSecure: Bool { url.lowercased().hasPrefix("https:") }

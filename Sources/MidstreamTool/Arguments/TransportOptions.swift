@@ -112,7 +112,9 @@ struct TransportOptions {
         }
 
         private static func proxy(_ text: String) throws -> TransportConfiguration.Proxy {
-            guard let url = URLComponents(string: text), let scheme = url.scheme, let host = url.host else {
+            guard let url = URLComponents(string: text), let scheme = url.scheme, let host = url.host,
+                !URLText(text).hasLateUserInfo
+            else {
                 throw UsageError("a proxy is written http://[USER:PASSWORD@]HOST:PORT or socks5://…")
             }
             let credentials = url.user.map { TransportConfiguration.Credentials(user: $0, password: url.password ?? "") }

@@ -113,7 +113,9 @@
             }
             // As in curl where none is given.
             let usualPort: UInt16 = if case .https = known { 443 } else { 1080 }
-            guard let host = parts.host, !host.isEmpty, let port = parts.portText.map({ UInt16($0) }) ?? usualPort else {
+            guard let host = parts.host, !host.isEmpty, let port = parts.portText.map({ UInt16($0) }) ?? usualPort,
+                !parts.hasLateUserInfo
+            else {
                 problem = HTTPError(.proxy, "The address of the proxy isn't one.", phase: .notSent)
                 return nil
             }
