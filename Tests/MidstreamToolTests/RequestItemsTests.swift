@@ -41,7 +41,8 @@ struct WordsTests {
             ["h.test", "--sha256", "00"], ["h.test", "--sha256", String(repeating: "0", count: 64)],
             ["h.test", "--resolve", "h:x:1"],
             ["h.test", "--cert", "/nowhere"], ["h.test", "--json", "1", "-d", "2"], ["h.test", "-d", "1", "--json", "2"],
-            ["h.test", "-F", "a:b"], ["h.test", "--form", "a[]@/nowhere"],
+            ["h.test", "--aws-sigv4", "aws:amz", "-u", "K:S"], ["h.test", "-F", "a:b"],
+            ["h.test", "--form", "a[]@/nowhere"],
         ])
     func wrong(words: [String]) {
         #expect(throws: UsageError.self) { try Arguments(words) }

@@ -267,7 +267,7 @@ extension Arguments {
     /// As curl has it, `aws:amz:REGION:SERVICE`, or without its beginning.
     mutating func add(signature text: String) throws {
         let parts = text.split(separator: ":").map(String.init)
-        guard parts.count == 2 || parts.count == 4 && parts.starts(with: ["aws", "amz"]) else {
+        guard parts.count == (parts.starts(with: ["aws", "amz"]) ? 4 : 2) else {
             throw UsageError("--aws-sigv4 is written REGION:SERVICE, such as us-east-1:s3")
         }
         signature = (parts[parts.count - 2], parts[parts.count - 1])

@@ -77,7 +77,12 @@ enum FromCurl {
                 guard value.contains("=") else { throw UsageError("midst has --session for curl's -b FILE") }
                 cookies.append(value)
             case .field(let field): add(field, value)
-            case .signature: options += ["--aws-sigv4", value.split(separator: ":").suffix(2).joined(separator: ":")]
+            case .signature:
+                let parts = value.split(separator: ":")
+                guard parts.count == 4, parts.starts(with: ["aws", "amz"]) else {
+                    throw UsageError("midst needs the region and the service of curl's --aws-sigv4: aws:amz:REGION:SERVICE")
+                }
+                options += ["--aws-sigv4", "\(parts[2]):\(parts[3])"]
             case .raw where value.hasPrefix("@"): throw UsageError("a body that begins with @ has to come from a file")
             case .raw, .binary: data.append(value)
             case .data:
