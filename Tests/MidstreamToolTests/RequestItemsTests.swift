@@ -33,7 +33,8 @@ struct WordsTests {
     @Test(
         "what can't be meant is wrong usage",
         arguments: [
-            [], ["-v"], ["get"], ["h.test", "other"], ["h.test", "--verbose=yes"], ["h.test", "--nothing"], ["h.test", "-o"],
+            [], ["-v"], ["get"], ["h.test", "other"], ["h.test", "https://other"], ["h.test", "--verbose=yes"],
+            ["h.test", "--nothing"], ["h.test", "-o"],
             ["h.test", "a:=b"], ["h.test", "a[=b"], ["h.test", "a=1", "a[b]=2"], ["h.test", "a[]=1", "a[b]=2"],
             ["h.test", "f@/nowhere"],
             ["h.test", "a=b", "-d", "x"], ["h.test", "-u", "user"], ["h.test", "--json", "1", "--json", "2"], ["get", ""],

@@ -202,7 +202,9 @@ struct Arguments {
         }
         try take(url: source.text(word))
         for word in others {
-            guard RequestItems.isItem(word) else { throw UsageError("one URL at a time: '\(url)' or '\(word)'?") }
+            guard RequestItems.isItem(word), !URLText(word).isAbsolute else {
+                throw UsageError("one URL at a time: '\(URLText.redacted(url))' or '\(URLText.redacted(word))'?")
+            }
             try items.add(word, &source)
         }
         for (name, value) in items.headers { headers.add(name, value) }
