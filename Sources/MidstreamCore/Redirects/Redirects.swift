@@ -98,8 +98,9 @@ extension RedirectPolicy {
                 }
             }
         }
-        let isDowngrade = request.urlText.hasSecureScheme && !url.hasSecureScheme
-        return isDowngrade && !allowsDowngrade ? nil : target
+        guard request.urlText.hasSecureScheme, !url.hasSecureScheme, !allowsDowngrade else { return target }
+        position.note({ "didn't follow \(response.status.code) from https to http" }, about: request)
+        return nil
     }
 
     private func redirected(_ request: HTTPRequest, to url: String, status: HTTPStatus) -> HTTPRequest {
