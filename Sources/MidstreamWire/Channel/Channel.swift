@@ -101,8 +101,9 @@
 
         // MARK: Receiving
 
-        func read() -> Reading {
-            guard let tls else { return receive() }
+        /// - Parameter most: How many bytes are taken of what comes without TLS.
+        func read(atMost most: Int = .max) -> Reading {
+            guard let tls else { return receive(atMost: most) }
             for _ in 0..<Self.mostPiecesOfTLS {
                 switch tls.read(into: channels.plain) {
                 case .bytes(let count): return .bytes(UnsafeRawBufferPointer(rebasing: channels.plain[..<count]))
@@ -132,12 +133,13 @@
         /// How many full pieces may come one after the other without a byte for the reader: messages of TLS's own could go on without an end.
         private static let mostPiecesOfTLS = 64
 
-        private func receive() -> Reading {
+        private func receive(atMost most: Int = .max) -> Reading {
+            let room = min(most, channels.received.count)
             while canRead {
-                let count = recv(descriptor, channels.received.baseAddress, channels.received.count, 0)
+                let count = recv(descriptor, channels.received.baseAddress, room, 0)
                 if count > 0 {
                     // What comes from now on is reported.
-                    if count < channels.received.count, !seesEnd { canRead = false }
+                    if count < room, !seesEnd { canRead = false }
                     return .bytes(UnsafeRawBufferPointer(rebasing: channels.received[..<count]))
                 }
                 if count == 0 {

@@ -278,7 +278,8 @@
 
         private func goOn(with handshake: inout any ProxyHandshake, _ channel: Channel) throws(HTTPError) {
             while true {
-                switch channel.read() {
+                // What follows a SOCKS proxy's answer is the server's, which may speak first over HTTP/2.
+                switch channel.read(atMost: route.proxy?.isHTTP == true ? .max : 1) {
                 case .bytes(let bytes): received += bytes
                 case .wait:
                     stage = .proxy(channel, handshake)

@@ -131,8 +131,7 @@
             default: throw .proxy("The proxy's answer isn't SOCKS 5.")
             }
             guard input.count >= size else { return .wait }
-            guard input.count == size else { throw .proxy("The proxy sent something before the connection's first byte.") }
-            input = []
+            input.removeFirst(size)
             return .done
         }
 

@@ -49,6 +49,24 @@
             #expect(asked.withLock { $0 } == (scheme == "socks5" ? ["h.example"] : []))
         }
 
+        /// RFC 9113 §3.4: a server may send its settings before it has heard of the client.
+        @Test func `A server that speaks first is heard behind the proxy's answer`() async throws {
+            let proxy = try RawServer { connection in
+                guard connection.read(3) == [5, 1, 0] else { return }
+                connection.write([5, 0])
+                guard connection.read(4 + 1 + 9 + 2) != nil else { return }
+                connection.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0] + HTTP2Frame.settings())
+                let peer = HTTP2Peer(connection)
+                guard peer.readPreface() else { return }
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.response(stream: stream)) }
+            }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    proxy: .socks5("127.0.0.1:\(proxy.port)"), httpVersions: .http2PriorKnowledge))
+            let response = try await transport.deliver(request("http://h.example/", .buffered(upTo: 10)))
+            #expect(response.body.bytes == Array("ok".utf8))
+        }
+
         @Test func `A proxy that can't be told who asks isn't kept waiting`() async throws {
             let ended = Gate()
             let proxy = try RawServer { connection in
