@@ -70,6 +70,25 @@
             #expect(await transport.statistics == Counts(openConnections: 1, idleConnections: 1))
         }
 
+        @Test func `One through a SOCKS proxy is its origin's, which is asked for what was written`() async throws {
+            let heads = Locked<[String]>([])
+            let proxy = try RawServer { connection in
+                guard let start = connection.read(2), connection.read(Int(start[1])) != nil, connection.write([5, 0]),
+                    connection.read(4 + 1 + "h.example".utf8.count + 2) != nil
+                else { return }
+                connection.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+                while let head = connection.readHead() {
+                    heads.withLock { $0.append(head) }
+                    connection.write(Self.ok)
+                }
+            }
+            let transport = testedTransport(configuration: .init(proxy: .socks5("127.0.0.1:\(proxy.port)")))
+            _ = try await transport.deliver(request("http://h.example/%c3%b6", .buffered(upTo: 10)))
+            #expect(heads.withLock { $0 }.map { $0.hasPrefix("GET /%c3%b6 ") } == [true])
+            let expected = Counts(openConnections: 1, idleConnections: 1)
+            #expect(await transport.statistics.origins == ["http://h.example": expected])
+        }
+
         @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"))
         func `Streams of HTTP/2 share what is counted once`() async throws {
             let url = Servers["NGINX_HTTPS"]

@@ -34,7 +34,8 @@
             proxy = ProxyOptions(configuration.proxy)
             http3 = HTTP3Choice(configuration)
             allowed = AllowedAddresses(configuration.destinations)
-            limits = TransferLimits(configuration, forwardsPlainRequests: configuration.proxy != .direct)
+            limits = TransferLimits(
+                configuration, forwardsPlainRequests: proxy.map { !$0.isSOCKS } ?? (configuration.proxy == .environment))
             if pins.contains(where: { !$0.hasPrefix("sha256//") }) {
                 problem = .tls("A pinned public key must have the form sha256//….")
             }
@@ -210,6 +211,9 @@
 
         /// Whether it is spoken to by TLS.
         var isSecure: Bool { url.lowercased().hasPrefix("https:") }
+
+        /// Whether it forwards nothing.
+        var isSOCKS: Bool { url.lowercased().hasPrefix("socks") }
 
         /// `host port number`, as it stands in curl's messages about the proxy.
         var nameInMessages: String { "\(parts.host ?? "") port \(parts.portText ?? "")" }

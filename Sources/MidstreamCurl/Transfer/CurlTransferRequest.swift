@@ -24,7 +24,7 @@
             // Curl would make credentials of what stands before an `@`.
             handle.set(url: hasUserInfo ? URLText.withoutUserInfo(request.urlText) : request.urlText)
             // What a proxy forwards has the whole URL for its target.
-            if EscapedPaths.areRewritten, isSecure || curlLoop.options.configuration.proxy == .direct {
+            if EscapedPaths.areRewritten, isSecure || !curlLoop.options.limits.forwardsPlainRequests {
                 handle.set(CURLOPT_REQUEST_TARGET, EscapedPaths.target(of: request.urlText))
             }
             try prepareAddress(handle)
