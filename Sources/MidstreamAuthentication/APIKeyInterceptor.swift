@@ -1,4 +1,3 @@
-internal import Foundation
 public import Interception
 public import MidstreamCore
 
@@ -83,13 +82,15 @@ public struct APIKeyInterceptor: HTTPInterceptor {
                 request.headers.remove(name)
             }
         case .query(let name):
-            let own = "\(name.percentEncoded)="
+            // As they read: others may encode them otherwise than it is done here.
             if isWithin {
                 let items = URLText(request.urlText).query?.split(separator: "&") ?? []
-                if !items.contains(where: { $0.hasPrefix(own) }) { request.addQuery(name, key) }
+                let isThere = items.contains { Array($0.utf8).percentDecoded(plusIsSpace: true).starts(with: "\(name)=".utf8) }
+                if !isThere { request.addQuery(name, key) }
             } else {
-                request.urlText = URLText.removing(from: request.urlText) {
-                    $0.hasPrefix(own) && $0.dropFirst(own.count).removingPercentEncoding == key
+                let own = Array("\(name)=\(key)".utf8)
+                request.urlText = URLText.removing(from: request.urlText) { item in
+                    [true, false].contains { Array(item.utf8).percentDecoded(plusIsSpace: $0) == own }
                 }
             }
         }

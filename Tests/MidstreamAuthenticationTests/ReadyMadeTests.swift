@@ -167,11 +167,21 @@ import Testing
         #expect(!hops[0].description.contains("3y"))
     }
 
+    @Test(arguments: ["app_id=a%2fb%2b%3d%20c", "app%5fid=a/b%2B=+c", "app_id=a/b+=%20c"])
+    func howeverItIsEncodedByWhomCopiesIt(copy: String) async throws {
+        let hops = try await urls(
+            APIKeyInterceptor("a/b+= c", query: "app_id"), "/1",
+            redirecting: ["https://a.example/1?app_id=a%2Fb%2B%3D%20c": "https://b.example/2?\(copy)&y=2"])
+        #expect(hops.map(\.urlText) == ["https://a.example/1?app_id=a%2Fb%2B%3D%20c", "https://b.example/2?y=2"])
+    }
+
     @Test func whatTheRequestHasItselfIsKept() async throws {
         let header = try await urls(APIKeyInterceptor("k"), "/")
         #expect(header.map { $0.headers["X-API-Key"] } == ["k"])
         let query = try await urls(APIKeyInterceptor("k", query: "key"), "/?key=own")
         #expect(query.map(\.urlText) == ["https://a.example/?key=own"])
+        let spelled = try await urls(APIKeyInterceptor("k", query: "key"), "/?%6Bey=own")
+        #expect(spelled.map(\.urlText) == ["https://a.example/?%6Bey=own"])
     }
 
     @Test func theKeyIsInNoDescription() async throws {

@@ -164,7 +164,10 @@ struct CredentialRemoval: HTTPInterceptor {
 
     /// The URL without them.
     func withoutItems(_ url: String) -> String {
-        items.isEmpty ? url : URLText.removing(from: url) { items.contains(Array($0.utf8).percentDecoded(plusIsSpace: true)) }
+        guard !items.isEmpty else { return url }
+        return URLText.removing(from: url) { item in
+            [true, false].contains { items.contains(Array(item.utf8).percentDecoded(plusIsSpace: $0)) }
+        }
     }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
