@@ -86,13 +86,14 @@ public struct Redaction: Sendable, Hashable {
     /// The items of a query or a form, the own names withheld.
     private func items(_ text: String) -> String {
         guard !queryItems.isEmpty else { return text }
-        return text.split(separator: "&", omittingEmptySubsequences: false).map { item -> String in
-            guard let equals = item.firstIndex(of: "=") else { return String(item) }
-            let name = String(item[..<equals]).replacing("+", with: " ")
-            let plain = (name.removingPercentEncoding ?? name).lowercased()
+        // In bytes, since an `=` with a combining mark after it is another character.
+        return text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { item -> String in
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
+            guard name.endIndex < item.endIndex else { return String(Substring(item)) }
+            let plain = String(decoding: Array(name).percentDecoded(plusIsSpace: true), as: UTF8.self).lowercased()
             let parts = plain.utf8.split(whereSeparator: ASCIISet.nesting.contains).map { String(Substring($0)) }
             return queryItems.contains(plain) || parts.contains { queryItems.contains($0) }
-                ? "\(item[..<equals])=\(String.withheld)" : String(item)
+                ? "\(Substring(name))=\(String.withheld)" : String(Substring(item))
         }.joined(separator: "&")
     }
 

@@ -65,6 +65,10 @@ struct RecordRedactionTests {
         let json = redaction.text(Array(#"{"accountNumber":"DE"}"#.utf8), contentType: "application/json")
         #expect(json == #"{"accountNumber":"‹withheld›"}"#)
         #expect(redaction.url("http://h/?sid=7") == "http://h/?sid=‹withheld›")
+        // Whatever else the name has, such as what isn't UTF-8.
+        #expect(redaction.url("http://h/?a%FF%5Bsid%5D=7&%sid=7") == "http://h/?a%FF%5Bsid%5D=‹withheld›&%sid=7")
+        // The value begins with a combining mark.
+        #expect(redaction.url("http://h/?sid=\u{301}7") == "http://h/?sid=‹withheld›")
     }
 
     @Test("items of forms and of URLs, and fields")
