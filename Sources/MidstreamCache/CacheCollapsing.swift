@@ -113,6 +113,8 @@ extension ResponseCache {
         guard case .fresh(let answer) = decision,
             var response = await response(answer, request, on: miss.clock, at: now)
         else { return nil }
+        // Its first lookup has counted as one.
+        count { $0.misses -= 1 }
         note(&response, answer, decision, at: next.position)
         return response
     }

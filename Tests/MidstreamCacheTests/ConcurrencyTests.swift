@@ -494,6 +494,7 @@ struct ConcurrencyTests {
         #expect(try await !bench.get().isHit)
         store.gate.open()
         #expect(try await first.value.isHit && bench.sent == 1)
+        #expect(bench.cache.statistics.hits == 1 && bench.cache.statistics.misses == 1)
     }
 
     @Test("a caller that closes early leaves no whole entry")
