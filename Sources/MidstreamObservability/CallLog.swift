@@ -26,7 +26,7 @@ public import MidstreamCore
 /// | `error`, `failure` | the kind of failure, and what happened in words |
 /// | `cache` | of a call: `hit`, or why a cache asked the server (RFC 9211 §2.2) |
 /// | `conn` | the connection's local port; `reused` is true if it stood before |
-/// | `traceId` | the distributed trace's identifier |
+/// | `traceId` | the trace's identifier by the last `traceparent` that was sent; the call's ``CallRecord/ID`` where none was, within a trace too |
 /// | `requestHeaders`, `responseHeaders`, `requestBody`, `responseBody` | of an exchange, as far as they are wanted |
 public struct CallLog: CallObserver {
     /// How much is written.
