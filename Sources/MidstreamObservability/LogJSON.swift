@@ -48,7 +48,7 @@ extension ExchangeRecord {
         object.add("status", status?.code)
         object.add("ms", duration)
         object.add("sent", metrics?.requestBodyBytes)
-        object.add("bytes", metrics?.responseBodyBytes ?? responseBody?.size)
+        object.add("bytes", metrics?.responseBodyBytes)
         object.add("error", error)
         object.add("failure", failure(by: redaction))
         object.add("conn", metrics?.localPort)

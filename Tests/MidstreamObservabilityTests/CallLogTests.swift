@@ -191,6 +191,14 @@ struct CallLogTests {
         #expect(lines.withLock { $0[0] }.hasSuffix("< [2 bytes]"))
     }
 
+    @Test("in JSON tells no bytes where the transport has measured none")
+    func unmeasured() async throws {
+        let client = client(.bodies(upTo: 100), .json) { HTTPResponse(status: .ok, body: .text("x"), request: $0) }
+        _ = try await client.send(HTTPRequest("http://h/"))
+        let line = lines.withLock { $0[0] }
+        #expect(line.contains("\"size\":1") && !line.contains("\"bytes\""))
+    }
+
     @Test("and the traceparent that is sent have one identifier")
     func traceIDs() async throws {
         let kept = Locked<[HTTPRequest]>([])

@@ -89,6 +89,16 @@ struct HARArchiveTests {
         #expect(archive.entries[0].request.queryString.map(\.value) == ["1", "a b"])
     }
 
+    @Test("tells how long a body was on the wire where the transport has measured that, and how long it is once decoded")
+    func sizes() async throws {
+        var metrics = TransportMetrics()
+        for (measured, size) in [(nil, -1), (9, 9)] as [(Int64?, Double)] {
+            metrics.responseBodyBytes = measured
+            let response = try await HARArchive(exchanges([HTTPRequest("http://h/")], metrics: metrics)).entries[0].response
+            #expect(response.bodySize == size && response.content.size == 20)
+        }
+    }
+
     @Test("tells times as the format wants them: ssl inside connect, -1 for a kept connection, time their sum without ssl")
     func timings() async throws {
         var metrics = TransportMetrics()

@@ -118,9 +118,8 @@ extension HAREntry.Response {
         statusText = status.reason
         self.headers = HAREntry.fields(headers, redaction)
         redirectURL = headers["Location"].map { HAREntry.url($0, redaction) } ?? ""
-        let size = exchange.responseBody?.size
-        bodySize = (exchange.metrics?.responseBodyBytes ?? size).map(Double.init) ?? -1
-        content.size = size.map(Double.init) ?? max(0, bodySize)
+        bodySize = exchange.metrics?.responseBodyBytes.map(Double.init) ?? -1
+        content.size = exchange.responseBody.map { Double($0.size) } ?? max(0, bodySize)
         content.mimeType = headers[.contentType] ?? ""
         guard let body = exchange.responseBody, body.size > 0 else { return }
         (content.text, content.encoding) = HAREntry.content(body, headers, redaction).map { ($0, $1) } ?? (nil, nil)

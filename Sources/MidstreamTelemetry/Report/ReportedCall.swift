@@ -157,7 +157,11 @@ private struct ReportedExchange {
 /// What others have written may be any number; one that is no integer's counts as none.
 extension HAREntry.Response {
     fileprivate var code: Int? { status > 0 ? Int(exactly: status.rounded(.down)) : nil }
-    fileprivate var size: Int? { bodySize >= 0 ? Int(exactly: bodySize.rounded(.down)) : nil }
+    /// Of the body as it was read, where the transport measured none.
+    fileprivate var size: Int? {
+        let size = bodySize < 0 && content.size > 0 ? content.size : bodySize
+        return size >= 0 ? Int(exactly: size.rounded(.down)) : nil
+    }
 }
 
 extension JSONObject {
