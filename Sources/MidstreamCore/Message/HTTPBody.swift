@@ -86,8 +86,8 @@ public struct HTTPBody: Sendable {
     ///   - length: The number of bytes that will come after decoding, when it is known. A negative one, such as Foundation's -1, counts as nil.
     ///   - next: The next chunk, or nil at the end. Reacts to the cancellation of the task that waits by throwing `CancellationError` and
     ///     giving up the transfer. Never called twice at the same time.
-    ///   - trailers: The fields after the body (RFC 9110 §6.5), called once the end has been read; none by default.
-    ///   - metrics: The transport's measurements, called once the end has been read; none by default.
+    ///   - trailers: The fields after the body (RFC 9110 §6.5), called at any time: nil until the end has been read. None by default.
+    ///   - metrics: The transport's measurements, called in the same way: before the end nil, or what is known with the head. None by default.
     ///   - close: Gives up the rest: called once at most, from any thread, when the body is closed or released before its end.
     public static func incoming(
         length: Int64? = nil, next: @escaping @Sendable () async throws -> [UInt8]?,
