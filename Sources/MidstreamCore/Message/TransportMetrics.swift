@@ -31,8 +31,8 @@ public struct TransportMetrics: Sendable, Hashable {
     /// Whether a connection was used that stood already.
     public var isReusedConnection: Bool?
     /// How many times the transport sent the request again by itself after a part of it had been sent, since a kept connection had died
-    /// under it or the server had refused it unseen; 0 as a rule. Each is charged to the client's ``RetryBudget``. For a
-    /// streamed response known with its head.
+    /// under it or the server had refused it unseen; 0 as a rule. Each is charged to the client's ``RetryBudget``, but for those of a
+    /// cache's validations in the background, which don't keep the client. For a streamed response known with its head.
     public var resends: Int?
     /// The responses before the final one, in order, without 100 (Continue). For a streamed response known with its head.
     public var interim: [InterimResponse] = []
