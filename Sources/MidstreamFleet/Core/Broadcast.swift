@@ -1,6 +1,7 @@
 internal import Interception
 
-/// Sends elements to any number of streams; of one that isn't read the newest are kept.
+/// Sends elements to any number of streams; of one that isn't read the newest are kept. Each is asked for when it is its turn, so that what is
+/// newest comes last.
 final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var streams: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -15,10 +16,10 @@ final class Broadcast<Element: Sendable>: Sendable {
 
     var hasStreams: Bool { state.withLock { !$0.streams.isEmpty } }
 
-    func stream(beginningWith first: Element? = nil) -> AsyncStream<Element> {
+    func stream(beginningWith first: @autoclosure () -> Element? = nil) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: .bufferingNewest(capacity)) { continuation in
-            if let first { continuation.yield(first) }
             let number = state.withLock { state -> Int? in
+                if let element = first() { continuation.yield(element) }
                 guard !state.isClosed else { return nil }
                 state.count += 1
                 state.streams[state.count] = continuation
@@ -29,8 +30,11 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    func send(_ element: Element) {
-        for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(element) }
+    func send(_ newest: @autoclosure () -> Element) {
+        state.withLock { state in
+            let element = newest()
+            for stream in state.streams.values { stream.yield(element) }
+        }
     }
 
     func close() {
