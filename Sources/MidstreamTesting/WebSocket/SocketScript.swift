@@ -1,3 +1,4 @@
+internal import Interception
 public import MidstreamCore
 internal import WebSocketFrames
 
@@ -44,9 +45,12 @@ extension HTTPResponse {
         let script = SocketScript(subprotocol: subprotocol, compresses: compresses, serve: serve)
         let (fields, deflate) = script.agreement(to: request.headers, with: headers)
         let (client, server) = MemoryChannel.pair()
-        let task = Task {
-            await script.run(on: server, deflate)
-            server.endSending()
+        // No part of the call, whose deadline would be that of the script's own calls as well.
+        let task = ChainPosition.local.withValue(nil) {
+            Task {
+                await script.run(on: server, deflate)
+                server.endSending()
+            }
         }
         let leave: @Sendable () -> Void = {
             client.close()

@@ -1,3 +1,4 @@
+import Interception
 import Midstream
 import MidstreamCore
 import MidstreamResilience
@@ -81,6 +82,19 @@ import Testing
         clock.advanceToLastDeadline()
         let error = await #expect(throws: HTTPError.self) { try await task.value }
         #expect(error?.code == .unacceptableStatus && error?.response?.status == .forbidden)
+    }
+
+    @Test func `A stub's script is no part of the call that opens the socket`() async throws {
+        let stub = StubTransport { request in
+            .webSocket(answering: request) { socket in
+                try await socket.send(ChainPosition.current == nil ? "apart" : "within")
+                try await socket.echo()
+            }
+        }
+        let socket = try await client(stub).webSocket("feed").connect()
+        var messages = socket.makeAsyncIterator()
+        #expect(try await messages.next() == .text("apart"))
+        try await socket.close()
     }
 
     @Test func `Refused upgrades open a breaker`() async throws {
