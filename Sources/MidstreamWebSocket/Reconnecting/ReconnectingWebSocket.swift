@@ -99,7 +99,7 @@ extension ReconnectingWebSocket: AsyncSequence {
         deinit { feed.letGo() }
     }
 
-    /// Reads the events, and does the work.
+    /// Reads the events, and does the work. A copy that is read as well opens sockets of its own.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         /// Nil: somebody else reads.
         private let reading: Reading?
