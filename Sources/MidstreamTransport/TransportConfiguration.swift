@@ -41,7 +41,7 @@ internal import MidstreamCore
         public var headTimeout: Duration?
         /// How long no byte of a body may move, in either direction, while this side is ready for it; 120 s by default, nil:
         /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.
-        /// A stalled body is noticed within a sixteenth more than this.
+        /// A stalled body is noticed within a sixteenth more than this. Events that are read with a `silenceLimit` have that instead.
         public var idleTimeout: Duration?
         /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
         /// they came. 256 by default, nil: no limit. With libcurl those of large or streamed bodies over HTTP/2 are counted separately,

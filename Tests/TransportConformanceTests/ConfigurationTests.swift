@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import Midstream
     import MidstreamCore
     import MidstreamTesting
     import MidstreamTransport
@@ -233,6 +234,26 @@
             await expectError(.timeout, .maybeProcessed) {
                 try await client.send(HTTPRequest(.put, silent.url, body: .bytes([UInt8](repeating: 1, count: 32 << 20))))
             }
+        }
+
+        @Test(arguments: ConfiguredTransport.allCases)
+        func eventsMayBeSilentForTheirOwnLimit(transport: ConfiguredTransport) async throws {
+            let server = try MockServer()
+            defer { server.shutdown() }
+            let (chunks, feed) = AsyncStream.makeStream(of: [UInt8].self)
+            server.enqueue(
+                .init(headers: [.contentType: "text/event-stream"], body: .once(chunks)),
+                .init(body: "body", fault: .stall(.insideBody(afterBytes: 2))), .init(status: .noContent))
+            let client = client(transport) { $0.idleTimeout = .milliseconds(30) }
+            let request = HTTPRequest(server.url())
+            var events = client.events(request, silenceLimit: .seconds(86_400)).makeAsyncIterator()
+            feed.yield(Array("data: 1\n\n".utf8))
+            #expect(try await events.next()?.data == "1")
+            // For longer than another body may.
+            await expectError(.timeout, .answered) { try await client.send(request) }
+            feed.yield(Array("data: 2\n\n".utf8))
+            feed.finish()
+            #expect(try await events.next()?.data == "2")
         }
     }
 #endif

@@ -291,7 +291,7 @@
             let limits = loop.limits
             if stream != nil, isPiped { return nil }
             if head.isComplete {
-                guard let limit = limits.idle, !isReceivingPaused else { return nil }
+                guard let limit = limits.idle, !isReceivingPaused, !request.limitsSilenceItself else { return nil }
                 return max(lastActivity, lastReceived) + limit
             }
             let due = limits.head.map { startTime + $0 }

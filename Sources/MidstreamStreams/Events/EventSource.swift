@@ -30,8 +30,8 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - request: What to ask.
-    ///   - silenceLimit: How long a connection may bring nothing, comments included, before it is taken for dead and replaced; no limit by
-    ///     default but that of the transport (`TransportConfiguration.idleTimeout`). Measured on the client's clock.
+    ///   - silenceLimit: How long a connection may bring nothing, comments included, before it is taken for dead and replaced, in place of the
+    ///     transport's own limit (`TransportConfiguration.idleTimeout`), which holds by default. Measured on the client's clock.
     ///   - lineLimit: How many bytes a line may have; 1 MiB by default.
     ///   - eventLimit: How many bytes an event's data may have, line ends included; 8 MiB by default.
     ///   - onReconnect: Called before each wait for another connection, in the task that reads: with the number of connections since the
@@ -185,6 +185,7 @@ extension EventSource {
         let isSendable = !lastEventID.isEmpty && !lastEventID.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
         request.headers["Last-Event-ID"] = isSendable ? lastEventID : nil
         if reconnects { request.needsServersAnswer = true }
+        if silenceLimit != nil { request.limitsSilenceItself = true }
         return request
     }
 }
