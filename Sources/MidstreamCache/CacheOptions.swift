@@ -48,7 +48,7 @@ public struct CacheOptions: Sendable {
 public struct CacheStatistics: Sendable, Hashable {
     /// Requests that were answered from the store without asking the server first.
     public var hits = 0
-    /// Those that weren't.
+    /// Those that went on to the server, or waited for what another one asked for. Those that aren't for a cache don't count.
     public var misses = 0
     /// Stored responses that the server confirmed.
     public var validations = 0
