@@ -78,6 +78,22 @@ import Testing
         #expect(stub.requests.filter { $0.method == .post }.count == 2)
     }
 
+    @Test("nor is one whose answer breaks off while it is read")
+    func keyOfEachStreamedCall() async throws {
+        let stub = StubTransport { request in
+            let lost = HTTPError(.connectionLost, request: request, phase: .answered)
+            return HTTPResponse(status: .created, body: .incoming(next: { throw lost }, close: {}), request: request)
+        }
+        let client = testClient(baseURL: "https://example.com", transport: stub) {
+            ClosureRequestInterceptor { $0.headers[.idempotencyKey] = $0.id.uuidString }
+        }
+        let task = client.post("a").streamed().collectData().askAgain(1)
+        #expect((await failure { try await task.result() } as? HTTPError)?.code == .connectionLost)
+        #expect(stub.requests.count == 1)
+        _ = await failure { try await client.post("a").allowsUnsafeRetry().streamed().collectData().askAgain(1).result() }
+        #expect(stub.requests.count == 3)
+    }
+
     @Test("a PUT whose body is used up isn't asked again because what it redirects to fails: the server's answer stands")
     func redirectedOnceBody() async throws {
         let stub = StubTransport(sequence: [

@@ -7,6 +7,8 @@ package final class Call: Sendable {
     package let owner: any CallOwner
     /// The ``HTTPRequest/id`` of its request.
     package let requestID: HTTPRequest.ID
+    /// Whether that may be sent twice, as the call was given it.
+    let isRepeatable: Bool
     /// How its caller wants the response's body.
     package let delivery: BodyDelivery
     /// Whether this branch is a hedge.
@@ -32,12 +34,13 @@ package final class Call: Sendable {
     /// - Parameter beginning: When the call began that this one belongs to; nil: that of `sharing`, or now.
     package init(
         owner: any CallOwner, requestID: HTTPRequest.ID, delivery: BodyDelivery, checkedURL: String, recorder: TraceRecorder?,
-        rehearsal: Rehearsal? = nil,
-        sharing: (any ExchangeSharing)? = nil, observation: CallObservation? = nil, beginning: Int64? = nil
+        isRepeatable: Bool = true, rehearsal: Rehearsal? = nil, sharing: (any ExchangeSharing)? = nil,
+        observation: CallObservation? = nil, beginning: Int64? = nil
     ) {
         self.observation = observation
         self.owner = owner
         self.requestID = requestID
+        self.isRepeatable = isRepeatable
         self.delivery = delivery
         isHedge = false
         self.checkedURL = checkedURL
@@ -55,6 +58,7 @@ package final class Call: Sendable {
         observation = call.observation
         owner = call.owner
         requestID = call.requestID
+        isRepeatable = call.isRepeatable
         delivery = call.delivery
         self.isHedge = isHedge
         checkedURL = call.checkedURL

@@ -210,8 +210,8 @@ public final class HTTPClient: Sendable {
     ) -> ChainPosition {
         let call = Call(
             owner: self, requestID: request.id, delivery: delivery, checkedURL: request.urlText,
-            recorder: configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil, sharing: sharing,
-            observation: observation)
+            recorder: configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil, isRepeatable: request.isRepeatable,
+            sharing: sharing, observation: observation)
         var position = ChainPosition(run: call)
         position.limit(deadline: request.deadline ?? configuration.deadline)
         if let outer = ChainPosition.current, outer.deadline != .max, let clock = outer.call?.stopwatch,

@@ -167,7 +167,7 @@ public struct HTTPError: Error, Sendable {
 
     /// Whether the request of the present call may be sent a second time, where ``phase`` and ``request`` don't tell: they are those of a call
     /// within it, or have what an interceptor has added.
-    package var mayBeRepeated: Bool? {
+    var mayBeRepeated: Bool? {
         get { fields[0].mayBeRepeated }
         set { fields[0].mayBeRepeated = newValue }
     }

@@ -1,13 +1,15 @@
 enum UnsafeRetryKey: RequestContextKey { static let defaultValue = false }
 private enum RedirectedFromKey: RequestContextKey { static let defaultValue: RedirectedFrom = [] }
 
-/// What keeps a whole call from being made twice, of the requests that redirects led through.
+/// What keeps a whole call from being made twice, of the requests that it began with and that redirects led through.
 struct RedirectedFrom: OptionSet, Hashable {
     let rawValue: UInt8
     /// One that may not be sent again, or that was made of one that may.
     static let unrepeatable = RedirectedFrom(rawValue: 1)
     /// One whose body can be read only once, and has been.
     static let spent = RedirectedFrom(rawValue: 2)
+    /// One that may be sent again for the sake of a key that an interceptor has added, and that is another one in the next call.
+    static let withoutKey = RedirectedFrom(rawValue: 4)
 }
 
 extension HTTPRequest {
@@ -21,7 +23,7 @@ extension HTTPRequest {
     /// is set.
     package var isRepeatable: Bool { method.isIdempotent || headers.contains(.idempotencyKey) || allowsUnsafeRetry }
 
-    /// Whether its whole call may be made twice: the requests that redirects led here from may be sent again as well.
+    /// Whether its whole call may be made twice: what that began with and the requests that redirects led here from may be sent again as well.
     fileprivate var isRepeatableFromTheStart: Bool { isRepeatable && redirectedFrom.isEmpty }
 
     /// Notes what a redirect led here from, such as the `POST` before the `GET` of a 303.
@@ -31,6 +33,11 @@ extension HTTPRequest {
         if isRepeatable != origin.isRepeatable { from.insert(.unrepeatable) }
         if origin.body.isSpent { from.insert(.spent) }
         if !from.isEmpty { redirectedFrom = from }
+    }
+
+    /// Notes that the call, as it was given, may not be made twice. Errors while the response's body is read know only what is sent.
+    mutating func belongToUnrepeatableCall() {
+        if isRepeatable, !allowsUnsafeRetry { redirectedFrom.insert(.withoutKey) }
     }
 
     /// Whether it may be sent once more in place of a response that refuses it: not when its body has been used up, nor when it may not be

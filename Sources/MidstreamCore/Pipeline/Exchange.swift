@@ -201,6 +201,7 @@ struct Exchange: Interceptor {
             request.moveCredentialsToHeader()
         }
         if let type = request.body.contentType, !request.headers.contains(.contentType) { request.headers[.contentType] = type }
+        if let call, !call.isRepeatable { request.belongToUnrepeatableCall() }
         try request.checkSendable(hasCheckedURL: isChecked)
         return request
     }

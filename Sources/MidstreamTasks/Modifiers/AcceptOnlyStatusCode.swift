@@ -16,11 +16,9 @@ extension RequestTask {
             let result = try await self.result()
             guard statuses.isEmpty || statuses.contains(result.head.status) else {
                 let response = result.anyResponse
-                var error = HTTPError(
+                throw HTTPError(
                     .unacceptableStatus, "The server answered \(response.status); accepted are \(statuses).",
                     request: response.request, response: response, underlying: result.rejection)
-                error.mayBeRepeated = result.rejection?.mayBeRepeated
-                throw error
             }
             return result.accepted()
         }
