@@ -48,6 +48,7 @@ import Testing
                 == "a?a=18446744073709551615,9223372036854775808,0")
         let price = try #require(Decimal(string: "12345678901234567890.123456789"))
         #expect(query(try client.get("a").query(encoding: ["n": price])) == "a?n=12345678901234567890.123456789")
+        #expect(query(try client.get("a").query(encoding: ["n": [1.1, 35.658581]])) == "a?n=1.1&n=35.658581")
         for value in [["a": ["b": 1]]] {
             #expect(throws: HTTPError.self) { try client.get("a").query(encoding: value) }
         }
