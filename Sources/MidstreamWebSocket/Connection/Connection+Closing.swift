@@ -12,11 +12,11 @@ extension Connection {
         let (isOver, isFirst, receiver) = state.withLock { state -> (Bool, Bool, Suspension<Void>?) in
             guard state.end == nil else { return (true, false, nil) }
             state.closers.append(end)
-            guard state.closing == nil else { return (false, false, nil) }
-            state.closing = .closed(WebSocketClosure(frame, byPeer: false))
-            state.closeSent = sent
             state.inbox.close()
             defer { state.inbox.receiver = nil }
+            guard state.closing == nil else { return (false, false, state.inbox.receiver) }
+            state.closing = .closed(WebSocketClosure(frame, byPeer: false))
+            state.closeSent = sent
             return (false, true, state.inbox.receiver)
         }
         if isOver { return }

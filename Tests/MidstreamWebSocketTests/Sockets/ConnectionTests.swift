@@ -77,6 +77,19 @@ import WebSocketFrames
         #expect((read?.underlying as? WebSocketClosure)?.code == .restart)
     }
 
+    @Test func `Closing after a failed send doesn't wait for a reader who is behind`() async throws {
+        let large = [UInt8](repeating: 0, count: 300 << 10)
+        let line = BlockedLine(FrameWriter.frame(.binary, large) + [0x88, 2, 0x03, 0xF4])
+        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
+        connection.start()
+        let sending = Task { try await connection.send(.binary, [1]) }
+        await eventually { connection.state.withLock { $0.inbox.receiver != nil } }
+        line.breaks.open()
+        await #expect(throws: HTTPError.self) { try await sending.value }
+        try await connection.close(CloseFrame(code: 1000))
+        #expect(try await connection.next() == .binary(large))
+    }
+
     @Test func `A send that is cancelled while the server closes leaves it to that why the socket ends`() async throws {
         let line = BlockedLine([0x88, 9, 0x03, 0xF4] + Array("restart".utf8))
         let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
