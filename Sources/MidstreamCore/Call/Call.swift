@@ -135,7 +135,7 @@ package protocol CallOwner: ResendBudget {
 }
 
 /// The bodies of a branch, and of those that are a part of it, that may still be arriving. Not kept alive.
-private final class OpenBodies: Sendable {
+final class OpenBodies: Sendable {
     private struct Entry: Sendable {
         weak var source: (any IncomingBody)?
     }
@@ -149,14 +149,24 @@ private final class OpenBodies: Sendable {
 
     init(within enclosing: OpenBodies?) { state = Locked(State(enclosing: enclosing)) }
 
+    /// How many it knows of, some of which may be gone.
+    var count: Int { state.withLock { $0.entries.count } }
+
     func add(_ body: HTTPBody) {
         if let source = body.incoming { add(Entry(source: source)) }
     }
 
     private func add(_ entry: Entry) {
-        let enclosing = state.withLock { state in
+        // What is there is let go of outside of the lock: the last reference to a body closes it.
+        let (enclosing, _) = state.withLock { state in
+            var there: [any IncomingBody] = []
+            // A call may go on and on: those that are gone make room before there is more of it.
+            if state.entries.count == state.entries.capacity {
+                there = state.entries.compactMap { $0.source }
+                state.entries = there.map { Entry(source: $0) }
+            }
             state.entries.append(entry)
-            return state.enclosing
+            return (state.enclosing, there)
         }
         enclosing?.add(entry)
     }
