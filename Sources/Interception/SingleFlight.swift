@@ -111,7 +111,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     @inlinable
     func leave(_ waiter: Waiter, _ flight: Flight, _ key: Key?) -> Task<Void, Never>? {
         flights.withLock { flights in
-            flight.waiters.removeAll { $0 == waiter }
+            if let place = flight.waiters.firstIndex(of: waiter) { flight.waiters.remove(at: place) }
             flight.callers -= 1
             guard cancelsAbandoned, flight.callers == 0 else { return nil }
             if flights[key] === flight { flights[key] = nil }

@@ -183,7 +183,7 @@ final class SharedFetch: TimerListener {
     /// The last who leaves cancels the requests, and waits for their end. Whoever comes meanwhile begins another fetch.
     nonisolated(nonsending) private func leave(_ ticket: Int) async {
         let (tasks, timer, isAbandoned) = state.withLock { state -> ([Task<Void, Never>], ClockTimer.Entry?, Bool) in
-            state.followers.removeAll { $0.ticket == ticket }
+            if let place = state.followers.firstIndex(where: { $0.ticket == ticket }) { state.followers.remove(at: place) }
             if let place = state.attempts.firstIndex(where: { $0.ticket == ticket }) { state.attempts[place].wait = nil }
             guard state.followers.isEmpty, state.attempts.allSatisfy({ $0.wait == nil }) else { return ([], nil, false) }
             defer { state.isOver = true }

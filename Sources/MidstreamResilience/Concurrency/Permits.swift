@@ -100,8 +100,10 @@ final class Permits: ScopeState {
     /// Leaves the queue, with the permit that was granted, however the wait ended.
     func leave(_ waiter: Waiter) -> Permit? {
         state.withLock { state in
-            state.queue.removeAll { $0 === waiter }
-            return waiter.permit.take()
+            // One that has its permit isn't in the queue any more.
+            if let permit = waiter.permit.take() { return permit }
+            if let place = state.queue.firstIndex(where: { $0 === waiter }) { state.queue.remove(at: place) }
+            return nil
         }
     }
 
