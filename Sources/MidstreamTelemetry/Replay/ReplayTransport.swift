@@ -47,10 +47,17 @@ public struct ReplayTransport: HTTPTransport {
     private struct Recorded: Sendable {
         let entry: HAREntry
         let key: ReplayKey
-        var isUsed = false
     }
 
-    private let entries: Locked<(recorded: [Recorded], next: Int)>
+    private struct State {
+        var recorded: [Recorded]
+        /// Which one is to come, where they come as in the archive.
+        var next = 0
+        /// Where they don't: which ones of each key are left. The last one stays.
+        var places: [ReplayKey: ArraySlice<Int>]
+    }
+
+    private let entries: Locked<State>
     private let parts: Set<Part>
     private let order: Order
     private let miss: Miss
@@ -72,7 +79,8 @@ public struct ReplayTransport: HTTPTransport {
         self.miss = miss
         self.redaction = redaction
         let recorded = archive.entries.filter(\.isPlayable).map { Recorded(entry: $0, key: ReplayKey($0, parts, redaction)) }
-        entries = Locked((recorded, 0))
+        let places = Dictionary(grouping: recorded.indices) { recorded[$0].key }
+        entries = Locked(State(recorded: recorded, places: places.mapValues { $0[...] }))
     }
 
     /// That of the transport that others are sent by; `.nobody` where they fail.
@@ -118,10 +126,12 @@ public struct ReplayTransport: HTTPTransport {
         let (start, clock, request) = (Date(), ContinuousClock.now, sent)
         func keep(_ result: Result<HTTPResponse, any Error>) {
             let exchange = ExchangeRecord(of: request, result, at: start, duration: clock.duration(to: .now))
-            let recorded = Recorded(entry: HAREntry(exchange, redaction: redaction), key: key, isUsed: true)
+            let recorded = Recorded(entry: HAREntry(exchange, redaction: redaction), key: key)
             entries.withLock { entries in
-                entries.recorded.insert(recorded, at: order == .sequence ? entries.next : entries.recorded.count)
+                let place = order == .sequence ? entries.next : entries.recorded.count
+                entries.recorded.insert(recorded, at: place)
                 entries.next += 1
+                entries.places[key] = [place]
             }
         }
         do {
@@ -156,12 +166,10 @@ public struct ReplayTransport: HTTPTransport {
                 entries.next += 1
                 return entries.recorded[entries.next - 1].entry
             case .byRequest:
-                let matching = entries.recorded.indices.filter { entries.recorded[$0].key.matches(key) }
                 // One whose body isn't known stands for those that aren't.
-                let known = matching.filter { entries.recorded[$0].key.body == key.body }
-                let places = known.isEmpty ? matching : known
-                guard let place = places.first(where: { !entries.recorded[$0].isUsed }) ?? places.last else { return nil }
-                entries.recorded[place].isUsed = true
+                let found = entries.places[key] == nil ? key.withoutBody : key
+                guard let place = entries.places[found]?.popFirst() else { return nil }
+                if entries.places[found]?.isEmpty == true { entries.places[found] = [place] }
                 return entries.recorded[place].entry
             }
         }
@@ -195,11 +203,11 @@ extension HTTPError {
 }
 
 /// What requests are compared by.
-private struct ReplayKey: Sendable {
+private struct ReplayKey: Sendable, Hashable {
     let method: String?
     let url: String?
     /// Nil of a recorded one that isn't known as a whole, which any matches.
-    let body: String?
+    private(set) var body: String?
 
     init(method: String, url: String, body: String?, _ parts: Set<ReplayTransport.Part>) {
         self.method = parts.contains(.method) ? method : nil
@@ -221,6 +229,13 @@ private struct ReplayKey: Sendable {
             let data = try? JSONSerialization.data(withJSONObject: value, options: .sortedKeys)
         else { return text }
         return String(decoding: data, as: UTF8.self)
+    }
+
+    /// The key of one whose body isn't known.
+    var withoutBody: ReplayKey {
+        var key = self
+        key.body = nil
+        return key
     }
 
     /// Whether a request is as the recorded one that this is the key of.
