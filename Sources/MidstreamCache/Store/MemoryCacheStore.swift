@@ -150,9 +150,11 @@ public final class MemoryCacheStore: CacheStore {
     /// Forgets the entries of an origin, or all.
     public func removeAll(origin: String?) async {
         removals.removeAll(origin: origin)
+        // Of which origin each URL is takes longer to see than others should wait. What they store meanwhile was asked for after the removal.
+        let keys = state.withLock { Array($0.slots.keys) }.filter { origin == nil || $0.origin == origin }
         state.withLock { state in
-            for slots in state.slots.values {
-                for slot in slots where origin == nil || slot.entry.key.origin == origin { drop(slot, &state) }
+            for key in keys {
+                for slot in state.slots[key] ?? ShortList() { drop(slot, &state) }
             }
         }
     }
