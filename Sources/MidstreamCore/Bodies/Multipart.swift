@@ -100,19 +100,23 @@ public struct Multipart: Sendable {
 
     fileprivate func chunks() -> ChunkIterator {
         var parts = parts.makeIterator()
-        var content: HTTPBody.AsyncIterator?
+        // With how many bytes are still to come where a length was said: the transport compares that of the whole, if there is one.
+        var content: (chunks: HTTPBody.AsyncIterator, left: Int64?)?
         var isAtEnd = false
         return ChunkIterator {
             if var current = content {
-                if let chunk = try await current.next() {
+                if let chunk = try await current.chunks.next() {
+                    current.left = current.left.map { $0 - Int64(chunk.count) }
                     content = current
                     return chunk
                 }
+                guard current.left ?? 0 == 0 else { throw HTTPError(.bodyUnreadable, "A part isn't as long as announced.") }
                 content = nil
                 return [13, 10]
             }
             if let part = parts.next() {
-                content = part.content.makeAsyncIterator()
+                // A file may have grown, and its length isn't announced.
+                content = (part.content.makeAsyncIterator(), part.content.filePath == nil ? part.content.length : nil)
                 return part.head
             }
             defer { isAtEnd = true }

@@ -85,6 +85,12 @@ struct BodyEncodingTests {
         #expect(HTTPBody.multipart([.field("a", "1"), .body("b", arriving)]).length == nil)
     }
 
+    @Test("a part of another length than was said is told of, also beside one of which none was said", arguments: [1, 3])
+    func partOfWrongLength(length: Int64) async {
+        let body = HTTPBody.multipart([.body("a", .once(chunks("xy"), length: length)), .body("b", .once(chunks("z")))])
+        #expect(await httpError { try await body.collect() }?.code == .bodyUnreadable)
+    }
+
     @Test("multipart/mixed and multipart/related, byte for byte")
     func otherMultiparts() async throws {
         var mixed = Multipart(boundary: "a b")
