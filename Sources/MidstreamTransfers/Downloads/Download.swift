@@ -145,7 +145,8 @@ final class Download: Sendable {
             throw try await source.refusal(of: response)
         }
         do {
-            if source.isEncoded(response), !takesEncodings {
+            // A refusal has a page for a body, of which nothing is kept.
+            if response.status != .rangeNotSatisfiable, source.isEncoded(response), !takesEncodings {
                 try startAgain(takingEncodings: true)
                 response.body.close()
                 source.record(.transferRestart(reason: "the answer is encoded, though no encoding was asked for"))

@@ -174,6 +174,17 @@ struct MisbehaviourTests {
         #expect(server.requests.map { $0.headers[.acceptEncoding] == "identity" } == [true, false])
     }
 
+    @Test("The encoding of a page that says that nothing is missing isn't the file's")
+    func encodedRefusal() async throws {
+        let server = try FileServer(Self.content)
+        let folder = try Folder()
+        server.cut(200_000)
+        server.next({ $0.headers[.transferEncoding] = "chunked" }, { $0.headers[.contentEncoding] = "gzip" })
+        try await server.client().download(HTTPRequest(server.url), to: folder.target)
+        #expect(folder.content == Self.content)
+        #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=200000-", "bytes=199999-"])
+    }
+
     @Test("What the system has decoded isn't gone on with, nor kept for later")
     func decodedUnseen() async throws {
         let server = try FileServer(Self.content)
