@@ -47,7 +47,8 @@ extension HTTPClient {
     ///   - request: What begins the upload; a `POST` as a rule.
     ///   - protocol: How it is continued; ``UploadProtocol/resumable`` by default.
     ///   - resumes: How many failures in a row, none of which brings the upload further, are followed by another request; 5 by default.
-    ///   - partSize: How many bytes one request brings at most; as many as the server takes by default.
+    ///   - partSize: How many bytes one request brings at most; as many as the server takes by default. Only for a server that is known to
+    ///     continue uploads: any other may take the first part for all.
     ///   - meter: Gets the progress; none by default.
     /// - Returns: The response to the request that completed the upload; that to the question for its state (`HEAD`) when the other was lost.
     /// - Throws: What ``send(_:)->HTTPResponse`` throws for the last request; ``HTTPError/Code/bodyTooLarge`` when the server takes less;
