@@ -94,6 +94,16 @@ import Testing
         #expect(stub.requests.count == 3)
     }
 
+    @Test("nor where the task alone refuses the answer")
+    func keyOfEachCallOfARefusingTask() async throws {
+        let stub = StubTransport { HTTPResponse(status: 503, request: $0) }
+        let client = testClient(baseURL: "https://example.com", configuration: .init(validators: []), transport: stub) {
+            ClosureRequestInterceptor { $0.headers[.idempotencyKey] = $0.id.uuidString }
+        }
+        _ = await failure { try await client.post("a").streamed().acceptOnlyStatusCode([201]).askAgain(1).result() }
+        #expect(stub.requests.count == 1)
+    }
+
     @Test("a PUT whose body is used up isn't asked again because what it redirects to fails: the server's answer stands")
     func redirectedOnceBody() async throws {
         let stub = StubTransport(sequence: [
