@@ -143,7 +143,14 @@ public final class DiskCacheStore: CacheStore {
     /// Forgets the entries of an origin, or all.
     public func removeAll(origin: String?) async throws {
         removals.removeAll(origin: origin)
-        try await perform { try $0.removeAll(origin: origin) }
+        let bodies = try await perform { try $0.removeAll(origin: origin) }
+        // Without the lock, and where nobody waits for anything else.
+        let end = Suspension<Void>()
+        DispatchQueue.global().async { [folder] in
+            for id in bodies { unlink(folder.body(id)) }
+            end.resume()
+        }
+        await end.value()
     }
 
     struct MissingBytes: Error {}

@@ -189,14 +189,16 @@ final class EntryTable {
     func remove(url key: CacheKey) throws { try removeRows("url = ?", url(key)) }
 
     /// On the disk when it returns, so that a power failure brings nothing back. Apple's SQLite doesn't have the disk empty its own memory.
-    func removeAll(origin name: String?) throws {
+    ///
+    /// - Returns: The bodies whose files are to be removed now, of which there may be many.
+    func removeAll(origin name: String?) throws -> [UInt64] {
         try database.execute("PRAGMA synchronous=FULL")
         defer { try? database.execute("PRAGMA synchronous=NORMAL") }
-        if let name { return try removeRows("origin = ?", origin(name)) }
-        try removeRows("? IS NULL", .null)
-        // What a damaged one held, too.
+        if let name { return try removedRows("origin = ?", origin(name)) }
+        // What a damaged one held, too. Listed before, since what comes into the folder afterwards belongs to a new row.
+        let names = folder.bodyNames
         folder.removeDamaged()
-        sweep(folder.bodyNames.filter { UInt64($0, radix: 16) != nil })
+        return try removedRows("? IS NULL", .null) + names.compactMap { UInt64($0, radix: 16) }
     }
 
     func remove(_ id: Int64) throws { try removeRows("id = ?", .integer(id)) }
@@ -282,9 +284,14 @@ final class EntryTable {
     }
 
     private func removeRows(_ condition: String, _ value: Database.Value) throws {
+        for id in try removedRows(condition, value) { unlink(folder.body(id)) }
+    }
+
+    /// Removes rows, and returns the bodies that were files.
+    private func removedRows(_ condition: String, _ value: Database.Value) throws -> [UInt64] {
         let rows = try database.run("DELETE FROM entries WHERE \(condition) RETURNING id, body IS NULL", value)
-        for row in rows where row[1] == .integer(1) {
-            if let id = row[0].integer { unlink(folder.body(UInt64(bitPattern: id))) }
+        return rows.compactMap { row in
+            row[1] == .integer(1) ? row[0].integer.map { UInt64(bitPattern: $0) } : nil
         }
     }
 

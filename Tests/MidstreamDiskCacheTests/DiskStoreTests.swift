@@ -57,6 +57,14 @@ struct DiskStoreTests {
         #expect(try await response.body.collect() == bytes(300_000))
     }
 
+    @Test("are files that are removed after the database has been asked, by whoever removes many")
+    func filesOfMany() async throws {
+        let store = DiskCacheStore(folder.url)
+        _ = try await client(store) { sized($0) }.send(HTTPRequest("http://h.test/300000"))
+        let bodies = try await store.perform { try $0.removeAll(origin: "http://h.test") }
+        #expect(bodies.map { String($0, radix: 16) } == folder.bodies && bodies.count == 1)
+    }
+
     @Test("hold no token, no owner and no URL of a request")
     func secrecy() async throws {
         let client = client(DiskCacheStore(folder.url)) { request in
