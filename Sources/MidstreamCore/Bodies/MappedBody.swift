@@ -4,7 +4,8 @@ extension HTTPBody {
     /// The body with each chunk transformed, one after the other, while it is read.
     ///
     /// It is as replayable as this one; `transform` then runs anew for each reading. Closing it closes this one. Trailers and metrics pass
-    /// through. The media type is dropped, since it is that of other bytes; set one with ``withContentType(_:)``. No body stays none.
+    /// through. The media type is dropped, since it is that of other bytes; set one with ``withContentType(_:)``. No body stays none. Without
+    /// a `length`, reading fails with ``HTTPError/Code/bodyUnreadable`` where a stream isn't as long as it was said to be.
     ///
     /// Where a transformation depends on the chunks before it, as compression does, read the body in a ``stream(length:_:)`` instead,
     /// whose iterator keeps the state of one reading.
@@ -27,10 +28,15 @@ extension HTTPBody {
     ) -> HTTPBody {
         replacingChunks(length: length, contentType: contentType) { body in
             var chunks = body.makeAsyncIterator()
+            // Where the length is dropped nobody else compares it. That of a file isn't announced, and it may have grown.
+            var left = length == nil && body.filePath == nil ? body.length : nil
             var reading = TransformedReading(begin)
             return ChunkIterator {
                 try await reading.next {
-                    try await chunks.next()
+                    let chunk = try await chunks.next()
+                    left = left.map { $0 - Int64(chunk?.count ?? 0) }
+                    if chunk == nil, left ?? 0 != 0 { throw HTTPError(.bodyUnreadable, "The body isn't as long as announced.") }
+                    return chunk
                 } trailers: {
                     nil
                 }

@@ -32,6 +32,13 @@ struct MappedBodyTests {
         }
     }
 
+    @Test("what isn't as long as was said isn't taken for the whole", arguments: [1, 3])
+    func wrongLength(length: Int64) async {
+        for body in [HTTPBody.stream(length: length) { chunks("a", "b") }, .once(chunks("a", "b"), length: length)] {
+            #expect(await httpError { try await body.mapChunks(double).collect() }?.code == .bodyUnreadable)
+        }
+    }
+
     @Test("an empty result is skipped")
     func emptyResult() async throws {
         var read: [[UInt8]] = []
