@@ -46,8 +46,10 @@ import Testing
         #expect(
             query(try client.get("a").query(encoding: numbers, as: .commas))
                 == "a?a=18446744073709551615,9223372036854775808,0")
-        let price = try #require(Decimal(string: "12345678901234567890.123456789"))
-        #expect(query(try client.get("a").query(encoding: ["n": price])) == "a?n=12345678901234567890.123456789")
+        for price in ["12345678901234567890.123456789", "1000000.000000000000000001"] {
+            let number = try #require(Decimal(string: price))
+            #expect(query(try client.get("a").query(encoding: ["n": number])) == "a?n=\(price)")
+        }
         #expect(query(try client.get("a").query(encoding: ["n": [1.1, 35.658581]])) == "a?n=1.1&n=35.658581")
         for value in [["a": ["b": 1]]] {
             #expect(throws: HTTPError.self) { try client.get("a").query(encoding: value) }

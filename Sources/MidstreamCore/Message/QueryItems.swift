@@ -80,15 +80,15 @@ private struct QueryValue: Decodable {
             text = nil
         } else if let flag = try? value.decode(Bool.self) {
             text = String(flag)
+        } else if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *),
+            let number = try? value.decode(Decimal.self), !number.isNaN
+        {
+            // As an integer or a floating-point number it might be another one. Older systems write 1.1 with more digits than it has.
+            text = number.description
         } else if let number = try? value.decode(Int64.self) {
             text = String(number)
         } else if let number = try? value.decode(UInt64.self) {
             text = String(number)
-        } else if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *),
-            let number = try? value.decode(Decimal.self), !number.isNaN
-        {
-            // As a floating-point number it might be another one. Older systems write 1.1 with more digits than it has.
-            text = number.description
         } else if let number = try? value.decode(Double.self) {
             text = String(number)
         } else {
