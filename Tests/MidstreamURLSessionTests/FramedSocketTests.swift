@@ -117,12 +117,14 @@ import WebSocketFrames
         await #expect(throws: HTTPError.self) { try await socket.send("late") }
     }
 
-    @Test func `With what the server has closed is told, though a send finds the end first`() async throws {
+    @Test func `What the server has sent and closed with is told, though a send finds the end first`() async throws {
         let framed = FramedSocket(system)
         let body = FramedBody(framed)
         let closure = CloseFrame(code: 1012, reason: "restart")
+        system.receive(.text("last"))
         system.end(closure: closure)
         await #expect(throws: HTTPError.self) { try await framed.write(FrameWriter.frame(.text, [65], mask: 1)) }
+        #expect(try await body.next() == FrameWriter.frame(.text, Array("last".utf8)))
         #expect(try await body.next() == FrameWriter.frame(.close, closure.payload))
         #expect(try await body.next() == nil)
     }

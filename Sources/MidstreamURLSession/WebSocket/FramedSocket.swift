@@ -62,9 +62,9 @@ final class FramedSocket: Sendable, ByteWriter {
         }
     }
 
+    /// A failure doesn't end the reading: what the system has received before is still read, and may say why.
     nonisolated(nonsending) private func send(_ message: SocketMessage) async throws {
         do { try await socket.send(message) } catch let error as CancellationError { throw error } catch {
-            end(after: error)
             throw Self.lost(error)
         }
     }
@@ -129,7 +129,10 @@ final class FramedSocket: Sendable, ByteWriter {
                 await waitForRoom()
             }
         } catch {
-            end(after: error)
+            // The answer to this side's close frame, if there was any, isn't told apart from the end.
+            guard let frame = state.withLock({ $0.closing }) ?? socket.closure else { return end(.failure(Self.lost(error))) }
+            append(FrameWriter.frame(.close, frame.payload))
+            end(.success(()))
         }
     }
 
@@ -157,13 +160,6 @@ final class FramedSocket: Sendable, ByteWriter {
     func close() {
         end(.failure(HTTPError(.connectionLost, "The socket was closed.", phase: .answered)))
         socket.abandon()
-    }
-
-    /// The system takes or gives nothing more. The answer to this side's close frame, if there was any, isn't told apart from the end.
-    private func end(after error: any Error) {
-        guard let frame = state.withLock({ $0.closing }) ?? socket.closure else { return end(.failure(Self.lost(error))) }
-        append(FrameWriter.frame(.close, frame.payload))
-        end(.success(()))
     }
 
     /// The first reason counts.
