@@ -63,9 +63,11 @@
             await eventually { await transport.statistics == TransportStatistics() }
         }
 
-        @Test func `A connection to a proxy that forwards is no origin's`() async throws {
+        /// Without a scheme an address may begin as that of another kind does.
+        @Test(arguments: ["http://", "socks:s3cret@"])
+        func `A connection to a proxy that forwards is no origin's`(start: String) async throws {
             let proxy = try RawServer.answering { _ in Self.ok }
-            let transport = testedTransport(configuration: .init(proxy: .http(proxy.url)))
+            let transport = testedTransport(configuration: .init(proxy: .http("\(start)127.0.0.1:\(proxy.port)")))
             _ = try await transport.deliver(request("http://h.example/", .buffered(upTo: 10)))
             #expect(await transport.statistics == Counts(openConnections: 1, idleConnections: 1))
         }

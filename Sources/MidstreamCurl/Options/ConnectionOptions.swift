@@ -213,7 +213,7 @@
         var isSecure: Bool { url.lowercased().hasPrefix("https:") }
 
         /// Whether it forwards nothing.
-        var isSOCKS: Bool { url.lowercased().hasPrefix("socks") }
+        var isSOCKS: Bool { parts.scheme?.lowercased().hasPrefix("socks") == true }
 
         /// `host port number`, as it stands in curl's messages about the proxy.
         var nameInMessages: String { "\(parts.host ?? "") port \(parts.portText ?? "")" }
