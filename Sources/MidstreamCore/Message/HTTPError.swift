@@ -65,18 +65,26 @@ public struct HTTPError: Error, Sendable {
     ///   - message: A sentence without secrets; the code's name when empty. Its control characters are escaped, since it may quote a
     ///     server.
     ///   - phase: `.maybeProcessed` by default, the careful assumption; `.answered` when there is a response.
-    ///   - metrics: The transport's measurements of the failed exchange, when it made any.
     public init(
         _ code: Code, _ message: String = "", request: HTTPRequest? = nil, response: HTTPResponse? = nil,
-        underlying: (any Error)? = nil, phase: Phase? = nil, metrics: TransportMetrics? = nil
+        underlying: (any Error)? = nil, phase: Phase? = nil
     ) {
         fields = [
             Fields(
                 code: code, phase: phase ?? (response == nil ? .maybeProcessed : .answered),
                 message: message.isEmpty ? code.rawValue : message.escapingControls, request: request, response: response,
-                underlying: underlying,
-                record: response?.record, metrics: metrics)
+                underlying: underlying, record: response?.record)
         ]
+    }
+
+    /// Makes an error with the transport's measurements of the failed exchange, otherwise as ``init(_:_:request:response:underlying:phase:)``
+    /// does. An initializer of its own, since they are large: each task that waits and may fail would keep room for them.
+    public init(
+        _ code: Code, _ message: String = "", request: HTTPRequest? = nil, response: HTTPResponse? = nil,
+        underlying: (any Error)? = nil, phase: Phase? = nil, metrics: TransportMetrics?
+    ) {
+        self.init(code, message, request: request, response: response, underlying: underlying, phase: phase)
+        fields[0].metrics = metrics
     }
 
     /// The kind of failure.
