@@ -29,7 +29,17 @@
             /// The end has been handed out.
             var isRead = false
             var trailers: HTTPHeaders?
-            var metrics: TransportMetrics?
+            private var measured: Measured?
+
+            var metrics: TransportMetrics? {
+                get { if case .metrics(let metrics)? = measured { metrics } else { nil } }
+                set { measured = newValue.map { .metrics($0) } }
+            }
+        }
+
+        /// One word: metrics are large, and mostly come at the end.
+        private indirect enum Measured {
+            case metrics(TransportMetrics)
         }
 
         /// How much of a body may wait for its reader: 256 KiB. One piece may exceed it.
