@@ -3,9 +3,10 @@ internal import Interception
 extension HTTPBody {
     /// How one reading of a body ended.
     public enum End: Sendable {
+        // Indirect, since metrics are large and each task that reads an observed body has room for an end.
         /// It was read to its end. The fields after the body and the measurements are those of a body that was arriving; nil for
         /// any other, and when its transport knows none.
-        case complete(trailers: HTTPHeaders?, metrics: TransportMetrics?)
+        indirect case complete(trailers: HTTPHeaders?, metrics: TransportMetrics?)
         /// Reading threw; `CancellationError` when the task that read was cancelled.
         case failed(any Error)
         /// ``HTTPBody/close()`` gave up what was still to come.
