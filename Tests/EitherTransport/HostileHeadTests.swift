@@ -29,6 +29,19 @@
             }
         }
 
+        /// What libcurl 8.23.0 notes of a line that may go on is still noted when its handle has the next response.
+        @Test(arguments: ["X-A: b\r\n\t", "X-A: b\r\n c\r\n\t", "X-A: b\r\n c"])
+        func `A head that breaks off in a folded line leaves the next response as it is`(_ end: String) async throws {
+            let broken = try RawServer { connection in
+                if connection.readHead() != nil { connection.write(Array("HTTP/1.1 200 OK\r\n\(end)".utf8)) }
+            }
+            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            for _ in 0..<3 {
+                await #expect(throws: HTTPError.self) { try await transport.deliver(HTTPRequest(broken.url)) }
+                #expect(try await transport.deliver(HTTPRequest(server.url)).body.collect() == Array("ok".utf8))
+            }
+        }
+
         struct Head: Sendable, CustomTestStringConvertible {
             let fields: String
             var testDescription: String { fields.prefix(40).debugDescription }

@@ -138,14 +138,12 @@
             return EasyHandle()
         }
 
-        /// - Parameter isClean: Whether the last transfer went as it should, so that the options may be kept.
+        /// - Parameter isClean: Whether the last transfer went as it should, so that what the handle keeps of it does no harm.
         mutating func give(back handle: EasyHandle, isClean: Bool) {
             handle.user = nil
             guard waiting.count + spent.count < Self.capacity else { return }
             handle.errorText[0] = 0
-            guard HandleReuse.isSafe else { return spent.append(handle) }
-            if !isClean { handle.spoil() }
-            waiting.append(handle)
+            if HandleReuse.isSafe, isClean { waiting.append(handle) } else { spent.append(handle) }
         }
 
         /// Replaces those that can't serve again, at a time when no request waits. `curl_easy_duphandle` costs no less.

@@ -147,7 +147,7 @@
                     ObjectIdentifier(transfer), of: transfer.request.urlText, on: descriptor,
                     isShared: transfer.head.version.sharesConnections)
             }
-            handles.give(back: handle, isClean: isClean)
+            handles.give(back: handle, isClean: isClean && transfer.head.isComplete)
         }
 
         /// Curl keeps a connection of HTTP/2 otherwise; while others use it, it stays theirs.
