@@ -68,7 +68,7 @@
                 peer.write(HTTP2Frame.headers([.ok], stream: first))
                 isGivenUp.wait()
                 let piece = HTTP2Frame.data(String(repeating: "a", count: 16 << 10), stream: first)
-                peer.write(Array(repeatElement(piece, count: 60).joined()))
+                for _ in 0..<60 { peer.write(piece) }
                 peer.answerAll()
             }
             let first = try await transport.deliver(request(server.url, .streamed))
