@@ -68,6 +68,14 @@
             markUnsettled()
         }
 
+        /// Whether what comes next can be kept as it comes; otherwise the stream's reader resumes receiving when it has caught up.
+        package final var hasRoom: Bool {
+            assert(loop.isCurrent)
+            guard codings.isEmpty, stream?.hasRoom() == false else { return true }
+            isReceivingPaused = true
+            return false
+        }
+
         /// Takes a piece of the body as it came over the wire.
         package final func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
             assert(loop.isCurrent)

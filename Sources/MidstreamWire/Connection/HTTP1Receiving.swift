@@ -22,6 +22,8 @@
                 guard case .more = takeHeld(transfer) else { return }
             }
             for _ in 0..<Self.turn {
+                // What it had no room for would be copied.
+                guard transfer.hasRoom else { return }
                 switch channel.read(atMost: transfer.isPiped ? BodyStream.pipeLimit : .max) {
                 case .bytes(let bytes):
                     transfer.noteActivity()
