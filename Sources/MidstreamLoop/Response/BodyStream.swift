@@ -44,8 +44,8 @@
 
         /// How much of a body may wait for its reader: 256 KiB. One piece may exceed it.
         package static let limit = 256 << 10
-        /// The same of another protocol, whose reader has room of its own: 64 KiB.
-        package static let pipeLimit = 64 << 10
+        /// The same of another protocol, whose reader has room of its own: 32 KiB.
+        package static let pipeLimit = 32 << 10
         private let limit: Int
         /// What libcurl hands over at most at a time.
         private static let pieceSize = 16 << 10

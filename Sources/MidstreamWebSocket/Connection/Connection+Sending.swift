@@ -3,8 +3,8 @@ internal import MidstreamCore
 internal import WebSocketFrames
 
 extension Connection {
-    /// How much goes out in one frame, before a control frame has its turn: 256 KiB.
-    private static let fragment = 256 << 10
+    /// How much goes out in one frame, before a control frame has its turn: 64 KiB.
+    private static let fragment = 64 << 10
     /// From what length on compressing is worth it: 1 KiB.
     private static let leastCompressed = 1 << 10
 

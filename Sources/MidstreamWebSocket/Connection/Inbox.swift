@@ -2,7 +2,7 @@ internal import Interception
 
 /// What has come and hasn't been read, and how the socket has ended. Part of a connection's state.
 struct Inbox {
-    /// How much waits for its reader before nothing more is taken off the wire: 256 KiB.
+    /// How much waits for its reader: 256 KiB, of which the connection may have taken half before the messages are whole.
     private static let limit = 256 << 10
     /// What a message takes beside its bytes.
     private static let overhead = 64
@@ -17,7 +17,7 @@ struct Inbox {
     var receiver: Suspension<Void>?
 
     /// How much more may wait; the last message may be larger.
-    var room: Int { Self.limit - size }
+    var room: Int { (isClosed ? Self.limit : Self.limit / 2) - size }
     var isFull: Bool { room <= 0 && !isClosed }
     /// Whether it is worth receiving again after it was full: not for each short message that is read.
     var hasRoomAgain: Bool { room >= Self.limit / 8 }
