@@ -24,6 +24,8 @@ struct UploadInterceptor: HTTPInterceptor {
         var creation = request
         let part = `protocol`.createsWithContent ? 0..<min(length, max(1, partSize ?? length)) : 0..<0
         `protocol`.prepareCreation(&creation.headers, length: length, isAll: part.upperBound == length)
+        // It is about what the request brings (RFC 9530 §2).
+        if part.upperBound < length { creation.headers.remove("Content-Digest") }
         // The upload goes on from where the server is; a retry would send all of it again.
         if !part.isEmpty { creation.maxRetries = 0 }
         if let type = content.contentType, !creation.headers.contains(.contentType) { creation.headers[.contentType] = type }

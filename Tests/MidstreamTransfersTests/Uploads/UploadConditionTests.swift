@@ -13,14 +13,27 @@ struct UploadConditionTests {
             .respond(.ok, headers: ["Upload-Complete": "?1"]),
         ])
         let headers: HTTPHeaders = [
-            "If-None-Match": "*", "if-match": "\"1\"", "Range": "bytes=0-", "Repr-Digest": "sha-256=:AA==:", "X-Kept": "1",
+            "If-None-Match": "*", "if-match": "\"1\"", "Range": "bytes=0-", "Content-Digest": "sha-256=:AA==:",
+            "Repr-Digest": "sha-256=:AA==:", "X-Kept": "1",
         ]
         try await testClient(transport: stub).upload(.bytes([1]), by: HTTPRequest(.put, "http://a.test/file", headers: headers))
         let sent = stub.requests
         #expect(sent.map(\.method.rawValue) == ["PUT", "PATCH", "HEAD", "PATCH"])
-        for name: HTTPHeaders.Name in ["If-None-Match", "If-Match", "Range", "Repr-Digest"] {
+        for name: HTTPHeaders.Name in ["If-None-Match", "If-Match", "Range", "Content-Digest", "Repr-Digest"] {
             #expect(sent.map { $0.headers.contains(name) } == [true, false, false, false])
         }
         #expect(sent.allSatisfy { $0.headers["X-Kept"] == "1" })
+    }
+
+    @Test("The digest of a whole content isn't sent with its first part")
+    func partialContent() async throws {
+        let stub = StubTransport(sequence: [
+            .respond(201, headers: ["Location": "/1", "Upload-Offset": "1", "Upload-Complete": "?0"]),
+            .respond(.ok, headers: ["Upload-Complete": "?1"]),
+        ])
+        let digests: HTTPHeaders = ["Content-Digest": "sha-256=:AA==:", "Repr-Digest": "sha-256=:AA==:"]
+        try await testClient(transport: stub).upload(.bytes([1, 2]), to: "http://a.test/file", headers: digests, partSize: 1)
+        #expect(stub.requests.map { $0.headers.contains("Content-Digest") } == [false, false])
+        #expect(stub.requests.map { $0.headers.contains("Repr-Digest") } == [true, false])
     }
 }
