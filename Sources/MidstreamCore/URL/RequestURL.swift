@@ -81,11 +81,15 @@ extension RequestURL: ExpressibleByStringInterpolation {
             route += "{}"
         }
 
-        /// Adds a value, percent-encoded, or a text in its place when it is nil.
+        /// Adds a value, percent-encoded but for a `URL` or a ``RequestURL``, or a text, percent-encoded, in its place when it is nil.
         public mutating func appendInterpolation(
             _ value: (some CustomStringConvertible)?, default text: @autoclosure () -> String
         ) {
-            appendInterpolation(value?.description ?? text())
+            switch value {
+            case let url as URL: appendInterpolation(url)
+            case let url as RequestURL: appendInterpolation(url)
+            default: appendInterpolation(value?.description ?? text())
+            }
         }
 
         /// Adds the description of any value, percent-encoded.

@@ -29,6 +29,7 @@ struct RequestURLTests {
         let base = try #require(URL(string: "https://h:8/v2?a=%41"))
         #expect(HTTPRequest(base).urlText == "https://h:8/v2?a=%41")
         #expect(text("\(base)&b=\("&")") == "https://h:8/v2?a=%41&b=%26")
+        #expect(text("\(Optional(base), default: "")&b=\(URL?.none, default: "&")") == "https://h:8/v2?a=%41&b=%26")
         #expect(testClient(baseURL: base, transport: StubTransport.ok).baseURL == "https://h:8/v2?a=%41")
     }
 
@@ -38,6 +39,7 @@ struct RequestURLTests {
         #expect(posts.text == "https://u:CANARY@h/users/a%2Fb/posts?of=7")
         #expect(posts.route == "https://‹withheld›@h/users/{}/posts?of={}")
         #expect(text("\(RequestURL("a/b"))/\("c/d")") == "a/b/c%2Fd")
+        #expect(text("\(Optional(user), default: "")/posts?of=\(7)") == posts.text)
     }
 
     @Test func aHostMayNotEndItself() {
