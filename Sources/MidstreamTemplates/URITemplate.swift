@@ -65,9 +65,11 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral {
         var values: [Range<Int>] = []
         for part in parts {
             let piece = try part.expansion(contents)
-            // What is empty or undefined, too, may be what makes a step of the dots around it, but for a query or a fragment that isn't there.
-            if case .expression(let form, _) = part, piece != nil || !["?", "#"].contains(form.first) {
-                values.append(expansion.utf8.count..<expansion.utf8.count + (piece?.utf8.count ?? 0))
+            // What is empty or undefined, too, may be what makes a step of the dots around it, but for segments, a query or a fragment that aren't
+            // there. The segment before a slash has nothing to do with the value.
+            if case .expression(let form, _) = part, piece != nil || !["/", "?", "#"].contains(form.first) {
+                let start = expansion.utf8.count + (form.first == "/" ? 1 : 0)
+                values.append(start..<expansion.utf8.count + (piece?.utf8.count ?? 0))
             }
             expansion += piece ?? ""
         }

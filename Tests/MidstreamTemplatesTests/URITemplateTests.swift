@@ -121,7 +121,7 @@ struct URITemplateTests {
         "a value that would make a step of a segment of the path is refused",
         arguments: [
             ("users/{v}/delete", ".."), ("users/{v}", "."), ("{v}/a", ".."), ("a/.{v}/b", "."), ("a/{v}{v}", "."),
-            ("a{/v}/b", ".."),
+            ("a{/v}/b", ".."), ("../a{/v}", ".."), ("a{/v}.", "."), ("a/..{/v}..", ""),
             ("{+v}", "a/../b"), ("{+v}/x", "../b"), ("a/{+v}?q", "b/%2E%2e"), ("/a/{+v}", "./b"), ("a/{v,w}", ".."),
             ("a{/list*}/b", "x"), ("a/{v}{?list}", ".."), ("a/{v}{#v}", ".."),
             ("a/{v}../b", ""), ("a/{v}.{v}", ""), ("a/.{v:1}", ""), ("{+v}../b", ""),
@@ -147,7 +147,7 @@ struct URITemplateTests {
         let values: [String: (any URITemplateValue)?] = ["v": "..", "empty": "", "three": "..."]
         let expected = [
             "../{three}": "../...", "a/x{v}": "a/x..", "a{?v}": "a?v=..", "a/..{?v}": "a/..?v=..", "a{#v}": "a#..",
-            "a;{v}/b": "a;../b",
+            "a;{v}/b": "a;../b", "..{/none,none}": "..", "../..{/three}": "../../...", "a/..{/empty}": "a/../",
             "a/..{?none}": "a/..", "a/..{#none}": "a/..", "a/{three}/b": "a/.../b", "a/{v,three}": "a/..,...",
             "{?v}{&three}": "?v=..&three=...",
             "a{?v}/{v}/b": "a?v=../../b", "a/{empty}/b": "a//b", "a/../b{empty}": "a/../b", "a/..{#empty}": "a/..#",
