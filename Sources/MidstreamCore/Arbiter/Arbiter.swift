@@ -183,27 +183,8 @@ package final class Arbiter: HTTPInterceptor {
     private func prepare(
         _ retries: inout Retries, _ strategy: RetryStrategy, after outcome: Outcome, of attempt: Attempt, _ place: Int
     ) async throws -> (any Error)? {
-        func end(_ reason: String, _ error: any Error) -> any Error {
-            attempt.record(
-                .noRetry(
-                    attempt: attempt.number, outcome: outcome.summary, status: outcome.response?.status.code, reason: reason))
-            return error
-        }
-        if let refusal = retries.refusal(of: strategy, after: outcome) {
-            return end(refusal.reason, refusal.error)
-        }
-        let delay = retries.delay(
-            strategy, atLeast: asked(by: outcome.response), for: attempt.request, random: settings.random)
-        guard retries.allowsWaiting(delay) else { return end("\(delay) would pass the deadline", outcome.error) }
-        if strategy.isAutomatic, let ledger, !ledger.takeRetry(cost: outcome.retryCost) {
-            return end("the client's budget is used up", retries.exhausted(outcome, isBudget: true))
-        }
-        // What is given up must not hold its connection.
-        attempt.giveUp(outcome.response)
-        retries.count()
-        attempt.record(
-            .retry(
-                attempt: attempt.number, outcome: outcome.summary, status: outcome.response?.status.code, delay: delay))
+        let delay: Duration
+        do { delay = try admit(&retries, strategy, after: outcome, of: attempt) } catch { return error }
         switch strategy.kind {
         case .delay, .custom: break
         case .after(let alternate, _, let then):
@@ -226,10 +207,43 @@ package final class Arbiter: HTTPInterceptor {
         }
         // What came before it has taken its time, too.
         guard retries.allowsWaiting(delay) else {
-            throw end("\(delay) would pass the deadline", attempt.withoutBody(outcome.error))
+            attempt.recordEnd("\(delay) would pass the deadline", after: outcome)
+            throw attempt.withoutBody(outcome.error)
         }
         try await settings.clock.pause(for: delay)
         return nil
+    }
+
+    /// Counts the next attempt, and gives up what the last one has ended with. Apart, so that what it needs isn't kept while the next one is
+    /// waited for.
+    ///
+    /// - Returns: How long to wait before the attempt.
+    /// - Throws: What the call ends with, when the attempt is refused.
+    @inline(never)
+    private func admit(
+        _ retries: inout Retries, _ strategy: RetryStrategy, after outcome: Outcome, of attempt: Attempt
+    ) throws -> Duration {
+        if let refusal = retries.refusal(of: strategy, after: outcome) {
+            attempt.recordEnd(refusal.reason, after: outcome)
+            throw refusal.error
+        }
+        let delay = retries.delay(
+            strategy, atLeast: asked(by: outcome.response), for: attempt.request, random: settings.random)
+        guard retries.allowsWaiting(delay) else {
+            attempt.recordEnd("\(delay) would pass the deadline", after: outcome)
+            throw outcome.error
+        }
+        if strategy.isAutomatic, let ledger, !ledger.takeRetry(cost: outcome.retryCost) {
+            attempt.recordEnd("the client's budget is used up", after: outcome)
+            throw retries.exhausted(outcome, isBudget: true)
+        }
+        // What is given up must not hold its connection.
+        attempt.giveUp(outcome.response)
+        retries.count()
+        attempt.record(
+            .retry(
+                attempt: attempt.number, outcome: outcome.summary, status: outcome.response?.status.code, delay: delay))
+        return delay
     }
 }
 
@@ -247,6 +261,12 @@ struct Attempt: Sendable {
 
     /// Leaves an event at the arbiter's place.
     func record(_ event: @autoclosure () -> CallEvent) { next.position.record(event, about: request) }
+
+    /// Leaves there why no other one follows.
+    @inline(never)
+    func recordEnd(_ reason: String, after outcome: Outcome) {
+        record(.noRetry(attempt: number, outcome: outcome.summary, status: outcome.response?.status.code, reason: reason))
+    }
 
     /// Releases the connection of a response that nobody will read, and of whatever it was made from.
     func giveUp(_ response: HTTPResponse?) {
