@@ -29,13 +29,16 @@ extension HTTPResponse {
 }
 
 extension ChainPosition {
-    /// Leaves a note at this position, for those who know theirs.
+    /// Leaves a note at this position, for those who know theirs. Not inlined, and neither are events, so that what they need isn't part of the
+    /// frames of those who wait.
+    @inline(never)
     package func note(_ text: () -> String, about request: HTTPRequest) {
         guard pass >= 0, let call, let recorder = call.recorder else { return }
         recorder.remark(signed(text(), in: call, about: request), nil, pass: pass)
     }
 
     /// Leaves an event at this position, for those who know theirs.
+    @inline(never)
     package func record(_ event: () -> CallEvent, about request: HTTPRequest) {
         guard let call, call.observation != nil || pass >= 0 && call.recorder != nil else { return }
         let event = event()
