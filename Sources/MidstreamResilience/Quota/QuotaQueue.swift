@@ -104,7 +104,9 @@ final class QuotaQueue: Sendable {
     /// From now on other buckets decide as well.
     func becomeOneOfSeveral() { state.withLock { $0.isOneOfSeveral = true } }
 
-    /// Takes a token, or a place to wait for so many nanoseconds at most.
+    /// Takes a token, or a place to wait for so many nanoseconds at most. Not inlined, as looking for one's turn isn't, so that copies of
+    /// the bucket aren't part of the frame that waits.
+    @inline(never)
     func enter(at now: Int64, waitingAtMost most: Int64) -> Admission {
         state.withLock { state in
             var promised = state.promised ?? state.bucket
@@ -180,6 +182,7 @@ final class QuotaQueue: Sendable {
     }
 
     /// Takes the token, or says how to wait: the first for the next token, the others until they are first.
+    @inline(never)
     private func turn(of place: Place, at now: Int64) -> Turn {
         state.withLock { state in
             if let wait = place.refusal { return .never(wait: wait) }

@@ -183,6 +183,8 @@ public final class RateLimit: HTTPInterceptor {
         }
     }
 
+    /// Notes that a request would have to wait for too long, and says so. Not inlined, so that its locals aren't part of the frame that waits.
+    @inline(never)
     private func refusal(
         _ wait: Int64, _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
     ) -> HTTPError {

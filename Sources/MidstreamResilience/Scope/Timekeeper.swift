@@ -11,7 +11,8 @@ final class Timekeeper: Sendable {
         return now(next.call)
     }
 
-    /// On the clock of the call; nil: the system's.
+    /// On the clock of the call; nil: the system's. Not inlined, so that the clock isn't part of the frames of those who wait.
+    @inline(never)
     func now(_ call: Call?) -> Int64 {
         guard let call, !call.stopwatch.isOnSystemClock else { return continuousNanoseconds() }
         return now(on: call.stopwatch.clock)
