@@ -105,6 +105,7 @@ extension ResponseCache {
     }
 
     /// Sends the request as it is, since what is stored was of no use.
+    @inline(never)
     nonisolated(nonsending) private func sendAgain(
         _ fetched: FetchedResponse, _ reason: String, _ next: Next
     ) async throws -> SharedFetch.Outcome {

@@ -66,6 +66,17 @@ extension ResponseCache {
         let told = isPart ? [] : (miss.request.representationDigests ?? part.told).all
         var body = await joined(beginning, part, wanted, fetched, storing: isKept && told.isEmpty ? entry : nil)
         if !told.isEmpty { body = try await checked(body, by: told, fetched, storing: isKept ? entry : nil) }
+        return combinedResponse(body, wanted, of: length, entry, fetched, isKept: isKept)
+    }
+
+    /// The response with the stored bytes and the new ones. Apart, as is what makes its body, so that what one needs isn't kept while another
+    /// waits.
+    @inline(never)
+    private func combinedResponse(
+        _ body: HTTPBody, _ wanted: Range<Int64>, of length: Int64, _ entry: CacheEntry, _ fetched: FetchedResponse, isKept: Bool
+    ) -> HTTPResponse {
+        let miss = fetched.miss
+        let isPart = miss.demand.range != nil
         var response = made(
             isPart ? .partialContent : .ok, of: entry.head, body, miss.request, at: options.now()
         ) { fields in
@@ -83,6 +94,7 @@ extension ResponseCache {
     /// The stored bytes, and then those that are arriving.
     ///
     /// - Parameter entry: The entry that these are added to while they are read; nil: none is.
+    @inline(never)
     nonisolated(nonsending) private func joined(
         _ beginning: HTTPBody, _ part: MissingPart, _ wanted: Range<Int64>, _ fetched: FetchedResponse, storing entry: CacheEntry?
     ) async -> HTTPBody {
@@ -101,6 +113,7 @@ extension ResponseCache {
     /// before the reader learns that it is another.
     ///
     /// - Parameter entry: The entry of the parts. When all has been found right, and not before, a new one takes its place; nil: none does.
+    @inline(never)
     nonisolated(nonsending) private func checked(
         _ joined: HTTPBody, by told: [ExpectedDigest], _ fetched: FetchedResponse, storing entry: CacheEntry?
     ) async throws -> HTTPBody {
