@@ -98,6 +98,7 @@ final class Download: Sendable {
         }
     }
 
+    @inline(never)
     private func startAgain(takingEncodings: Bool = false) throws {
         state.withLock { state in
             state = State(takesEncodings: state.takesEncodings || takingEncodings, isSingle: state.isSingle, hasBegun: true)
@@ -138,7 +139,7 @@ final class Download: Sendable {
         // Where nothing is missing, the last byte once more: with it comes what proves the version, and the digest.
         let gap = done.count > 0 ? done.gaps(upTo: total ?? .max).first ?? (done.end - 1..<Int64.max) : nil
         let told = RepresentationDigests()
-        var response = try await source.ask(
+        let response = try await source.ask(
             gap, of: total, validator, isPlain: source.isResumable && !takesEncodings, telling: told)
         // Another success, such as 202 or 204, is no representation of the resource (RFC 9110 §15.3).
         guard [.ok, .partialContent].contains(response.status) || response.status == .rangeNotSatisfiable && gap != nil else {
@@ -161,20 +162,24 @@ final class Download: Sendable {
         }
         // A 416 proves no version and tells no digest: the last byte does.
         guard isComplete, response.status != .rangeNotSatisfiable else { return nil }
+        return whole(after: response, isPart: gap != nil)
+    }
+
+    /// The response without its body; the head of the last part becomes that of the whole. Apart, as is a new start, so that what they need isn't
+    /// kept while more is waited for.
+    @inline(never)
+    private func whole(after last: HTTPResponse, isPart: Bool) -> HTTPResponse {
+        var response = last
         if state.withLock({ $0.takesEncodings }) { options.meter?.settle(wireBytes: response.metrics?.bytesReceived) }
         // Without its body it doesn't know them any more.
         (response.trailers, response.metrics) = (response.trailers, response.metrics)
         response.body = .empty
-        if gap != nil, response.headers.contains(.contentRange) { describeWhole(&response) }
-        return response
-    }
-
-    /// Makes the head of the last part that of the whole.
-    private func describeWhole(_ response: inout HTTPResponse) {
+        guard isPart, response.headers.contains(.contentRange) else { return response }
         response.status = .ok
         response.headers.remove(.contentRange)
         response.headers.remove("Content-Digest")
         response.headers[.contentLength] = state.withLock { $0.total }.map { "\($0)" }
+        return response
     }
 
     private func take(
