@@ -186,5 +186,10 @@ struct BodyEncodingTests {
             try Data(repeating: 7, count: size).write(to: file)
             #expect(try await body.length == Int64(body.collect().count))
         }
+        // Also one that grows once its part has begun.
+        var reading = body.makeAsyncIterator()
+        _ = try await reading.next()
+        try Data(repeating: 7, count: 9).write(to: file)
+        while try await reading.next() != nil {}
     }
 }
