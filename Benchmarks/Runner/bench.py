@@ -6,6 +6,7 @@ import pathlib
 import sys
 
 import contestants
+import idle
 import instructions
 import report
 import sink
@@ -31,7 +32,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="Scripts/bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured (5)")
     parser.add_argument("--only", default="", metavar="REGEX", help="contestants whose name matches")
-    parser.add_argument("--thresholds", action="store_true", help="only count what a request takes in memory, instructions, sends and receives, and fail if it is too much")
+    parser.add_argument("--thresholds", action="store_true", help="only count what a request takes in memory, instructions, sends and receives, and an idle socket in memory, and fail if it is too much")
     parser.add_argument("--instructions", action="store_true", help="count instructions by layer, and measure no time")
     parser.add_argument("--functions", type=int, default=0, metavar="N", help="with --instructions: the N functions that cost most")
     parser.add_argument("--print-products", action="store_true", help=argparse.SUPPRESS)
@@ -48,7 +49,7 @@ def main() -> None:
     if options.thresholds:
         groups = thresholds.taking_part(contestants.load(""))
     if options.print_products:
-        print(*sorted(contestants.products(groups)), sep="\n")
+        print(*sorted(contestants.products(groups) | (idle.PRODUCTS if options.thresholds else set())), sep="\n")
         return
     bench = Bench(options.binaries, options.rounds)
     if options.thresholds:

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 
+from idle import serving
 from measure import completed, median, median_ratio
 
 BINARIES, NEWER = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -84,16 +85,10 @@ def idle(clear: str, secured: str, certificate: str) -> None:
 
 def main() -> None:
     certificate, key = str(DIRECTORY / "cert.pem"), str(DIRECTORY / "key.pem")
-    server = subprocess.Popen([BINARIES / "socket-echo", certificate, key], stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout
-        port, secured = server.stdout.readline().split()
+    with serving(BINARIES, certificate, key) as (port, secured):
         echo(f"ws://127.0.0.1:{port}")
         bulk(f"ws://127.0.0.1:{port}")
         idle(f"ws://127.0.0.1:{port}", f"wss://localhost:{secured}", certificate)
-    finally:
-        server.kill()
-        server.wait()
 
 
 main()

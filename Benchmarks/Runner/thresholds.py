@@ -1,13 +1,16 @@
-"""Compares allocations, instructions, sends and receives with thresholds.json: counts, and never times.
+"""Compares allocations, instructions, sends and receives, and the memory of idle sockets with thresholds.json: never times.
 
 Without a network allocations are the same in every run, and instructions differ by a fraction of a per cent from run to run, and by a
 little more from one processor to another, since the C library chooses by it how to copy memory. Over the wire all of them differ by a few
 per cent, as more or fewer responses come at a time. What takes twice as much is found there all the same.
+
+The memory of a socket differs by some bytes.
 """
 
 import json
 import pathlib
 
+import idle
 import instructions
 import transmissions
 from contestants import Contestant
@@ -21,6 +24,7 @@ FEW, MANY, MORE = "stub, 0 interceptors", "stub, 5 interceptors", 5
 TOLERANCES = {
     "pipeline": {"allocations": 0, "instructions": 0.03},
     "wire": {"allocations": 0.05, "instructions": 0.05, "sends and receives": 0.25},
+    "sockets": {"bytes": 0.05},
 }
 
 # By kind, and by the name of a contestant.
@@ -31,6 +35,7 @@ def taking_part(groups: dict[str, list[Contestant]]) -> dict[str, list[Contestan
     return {
         group: [one for one in groups[group] if any(one.name in of_each for of_each in limits.values())]
         for group, limits in json.loads(FILE.read_text()).items()
+        if group in groups
     }
 
 
@@ -41,7 +46,11 @@ def check(bench: Bench, groups: dict[str, list[Contestant]], arguments: dict[str
         if "sends and receives" in limits and not transmissions.can_be_counted():
             print("Sends and receives aren't counted: there is no strace, or it may not trace here.")
             del limits["sends and receives"]
-        counts = counted(bench, groups[group], arguments.get(group, []), limits.keys())
+        if group in groups:
+            counts = counted(bench, groups[group], arguments.get(group, []), limits.keys())
+        else:
+            # Without contestants, since the system's libcurl has no sockets.
+            counts = {"bytes": idle.sockets(bench)}
         for kind, of_each in limits.items():
             is_good &= check_kind(kind, counts[kind], of_each, TOLERANCES[group][kind])
     return is_good
