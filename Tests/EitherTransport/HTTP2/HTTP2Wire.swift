@@ -23,7 +23,7 @@
         }
 
         /// - Parameter patience: How long a head may take, and how long a body may stand still.
-        func transport(patience: Duration = .seconds(30)) -> any LoopTransport {
+        func transport(patience: Duration = .seconds(120)) -> any LoopTransport {
             var configuration = TransportConfiguration()
             configuration.tls.verifiesCertificates = false
             configuration.httpVersions = tls == nil ? .http2PriorKnowledge : .automatic

@@ -190,7 +190,7 @@ import WebSocketFrames
         let refusal = Locked<HTTPError?>(nil)
         let second = Task { do { _ = try await connection.next() } catch { refusal.withLock { $0 = error as? HTTPError } } }
         // One that isn't sent away would wait in the place of the first.
-        await eventually(within: .seconds(20)) { refusal.withLock { $0 != nil } }
+        await eventually(within: .seconds(120)) { refusal.withLock { $0 != nil } }
         second.cancel()
         let code = refusal.withLock { $0 }?.code
         try #require(code == .bodyNotReplayable)
