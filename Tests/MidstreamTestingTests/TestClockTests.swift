@@ -87,6 +87,18 @@ import Testing
         clock.advance(by: .seconds(2))
     }
 
+    @Test func thoseWhoAreCancelledOnTheirWayAreNotThere() async {
+        let clock = TestClock()
+        for _ in 0..<200 {
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<50 { group.addTask { try? await clock.sleep(for: .seconds(1)) } }
+                await clock.waitForSleepers(25)
+                group.cancelAll()
+                #expect(clock.sleepers == 0)
+            }
+        }
+    }
+
     @Test func aCancelledTaskDoesNotFallAsleep() async {
         let clock = TestClock()
         let task = Task {

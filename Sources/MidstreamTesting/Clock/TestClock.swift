@@ -57,11 +57,11 @@ public final class TestClock: Clock {
     /// - Parameter tolerance: Ignored.
     /// - Throws: `CancellationError` when the task is cancelled, without waiting for the clock.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        try Task.checkCancellation()
         let sleeper = Sleeper(deadline: deadline, wait: Suspension())
-        guard add(sleeper) else { return }
-        let isDue = await withTaskCancellationHandler {
-            await sleeper.wait.value()
+        let isDue = try await withTaskCancellationHandler {
+            // Added within the handler, so that who is cancelled meanwhile is either removed by it or not added.
+            guard try add(sleeper) else { return true }
+            return await sleeper.wait.value()
         } onCancel: {
             // Removed here rather than by the sleeping task, so that `sleepers` is right at once.
             state.withLock { $0.sleepers.removeAll { $0.wait == sleeper.wait } }
@@ -71,8 +71,9 @@ public final class TestClock: Clock {
     }
 
     /// False when its deadline has come.
-    private func add(_ sleeper: Sleeper) -> Bool {
-        let satisfied = state.withLock { state -> [Observer]? in
+    private func add(_ sleeper: Sleeper) throws -> Bool {
+        let satisfied = try state.withLock { state -> [Observer]? in
+            try Task.checkCancellation()
             if sleeper.deadline <= state.now { return nil }
             let place = state.sleepers.firstIndex { $0.deadline > sleeper.deadline } ?? state.sleepers.endIndex
             state.sleepers.insert(sleeper, at: place)
