@@ -190,7 +190,7 @@ import Testing
         let stub = StubTransport { HTTPResponse(status: $0.urlText.hasSuffix("/bad") ? .unauthorized : .ok, request: $0) }
         let client = HTTPClient.authenticated(
             by:
-                AuthenticationInterceptor(TestAuthenticator(), credential: "old", refreshLimit: 1), stub)
+                AuthenticationInterceptor(TestAuthenticator(), credential: "old", refreshLimit: 1, clock: TestClock()), stub)
         for expected in [HTTPError.Code.unacceptableStatus, .authentication] {
             #expect(await code { try await client.send(HTTPRequest("/bad")) } == expected)
         }

@@ -53,7 +53,7 @@ struct ResilienceSocketTests {
     @Test("a refused connection opens the breaker, and the next call isn't sent")
     func breaker() async throws {
         server.shutdown()
-        let breaker = CircuitBreaker(minimum: 3)
+        let breaker = CircuitBreaker(minimum: 3, window: .seconds(3_600), breakFor: .seconds(3_600))
         let url = try MockServer.refusedURL()
         let client = testClient { breaker }
         for _ in 0..<3 {
@@ -68,11 +68,11 @@ struct ResilienceSocketTests {
         func hangs() async throws {
             server.shutdown()
             let silent = try RawServer { _ = $0.read(.max) }
-            let breaker = CircuitBreaker(minimum: 3)
+            let breaker = CircuitBreaker(minimum: 3, window: .seconds(3_600), breakFor: .seconds(3_600))
             let limit = ConcurrencyLimit(.adaptive(start: 100))
             let client = testClient { [breaker, limit] as [any HTTPInterceptor] }
             var request = HTTPRequest("https://127.0.0.1:\(silent.port)/")
-            request.timeout = .milliseconds(300)
+            request.timeout = .seconds(1)
             let hasty = request
             for _ in 0..<3 { #expect(await httpError { try await client.send(hasty) }?.code == .timeout) }
             #expect(await httpError { try await client.send(hasty) }?.code == .circuitOpen)

@@ -65,7 +65,7 @@ struct CanaryTests {
             try await calls(configuration, transport, sinks)
             await recorder.flush()
             sinks.show(try String(contentsOfFile: "\(folder)/a.har", encoding: .utf8))
-            await telemetry.flush()
+            await telemetry.flush(within: .seconds(120))
             sinks.show(try String(contentsOfFile: "\(folder)/t.jsonl", encoding: .utf8))
             sinks.show(telemetry.metrics.prometheus)
             sinks.show(CallReport(keeper.calls).html())
@@ -181,7 +181,7 @@ struct CanaryTests {
                 #expect(!text.contains(secret))
                 #expect(text.contains("page=7") && text.contains(#""n":7"#) && text.contains(#""iban":"#))
             }
-            await telemetry.flush()
+            await telemetry.flush(within: .seconds(120))
             let call = try #require(keeper.calls.first)
             #expect(call.failure?.contains("page=7") == true)
             for text in [

@@ -27,7 +27,7 @@ struct OpenTelemetryTests {
             to: .file(path), service: "shop", attributes: ["service.version": "1.2"], spans: spans, headers: headers, ratio: ratio
         )
         try await body(exporter)
-        await exporter.flush()
+        await exporter.flush(within: .seconds(120))
         #expect(exporter.dropped == 0 && exporter.failure == nil)
         let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
         return try lines.map { try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? Object) }
@@ -357,7 +357,7 @@ struct OpenTelemetryTests {
         try await withFolder { folder in
             let exporter = try OpenTelemetryExporter(
                 to: .file("\(folder)/t"), service: "s", connectionsOf: [Measured(), Measured()])
-            await exporter.flush()
+            await exporter.flush(within: .seconds(120))
             let text = try String(contentsOfFile: "\(folder)/t", encoding: .utf8)
             #expect(text.contains(#""name":"http.client.open_connections","unit":"{connection}","sum":"#))
             #expect(text.contains(#""asInt":"4""#) && text.contains(#""asInt":"2""#))
@@ -459,7 +459,8 @@ struct TelemetryExportTests {
         let flush = Task { await exporter.flush(within: .seconds(100_000)) }
         let driver = Task {
             await eventually {
-                clock.advance(by: .milliseconds(500))
+                // In steps that leave an attempt, which has 10 s, about a hundred turns.
+                clock.advance(by: .milliseconds(100))
                 return false
             }
         }
@@ -614,7 +615,8 @@ struct TelemetryExportTests {
         let collector = StubTransport { request in
             HTTPResponse(status: .ok, body: .text(#"{"partialSuccess":{"rejectedDataPoints":"4"}}"#), request: request)
         }
-        let exporter = try OpenTelemetryExporter(to: .collector("http://collector", over: collector), service: "shop")
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector", over: collector), service: "shop", clock: TestClock())
         exporter.metrics.drop(1)
         await exporter.flush()
         #expect(exporter.rejected == 4 && exporter.failure == "the collector refused 4 of the data points")
@@ -626,7 +628,8 @@ struct TelemetryExportTests {
         let collector = StubTransport { request in
             HTTPResponse(status: .ok, body: .text(#"{"partialSuccess":\#(counts)}"#), request: request)
         }
-        let exporter = try OpenTelemetryExporter(to: .collector("http://collector", over: collector), service: "shop")
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector", over: collector), service: "shop", clock: TestClock())
         exporter.metrics.drop(1)
         for _ in 0..<2 { await exporter.flush() }
         #expect(exporter.rejected == .max && collector.requests.count == 2)
@@ -758,13 +761,13 @@ struct TelemetryExportTests {
                 environment: [
                     "OTEL_SERVICE_NAME": "a", "OTEL_RESOURCE_ATTRIBUTES": "b=c%20d, e=f", "OTEL_TRACES_SAMPLER_ARG": "1",
                     "OTEL_EXPORTER_OTLP_ENDPOINT": "https://h/otlp/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=S3CR3T",
-                    "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_TIMEOUT": "2000",
+                    "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_TIMEOUT": "200000",
                     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://m/own?x=1", "OTEL_EXPORTER_OTLP_METRICS_HEADERS": "y=z",
                     "OTEL_EXPORTER_OTLP_METRICS_COMPRESSION": "gzip", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "",
                 ]))
         let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
         _ = try await client.send(HTTPRequest("http://h/"))
-        await exporter.flush()
+        await exporter.flush(within: .seconds(120))
         let sent = collector.requests
         #expect(sent.map(\.urlText) == ["https://h/otlp/v1/traces", "http://m/own?x=1"])
         #expect(sent.map { $0.headers["x-key"] } == ["S3CR3T", nil] && sent.map { $0.headers["y"] } == [nil, "z"])

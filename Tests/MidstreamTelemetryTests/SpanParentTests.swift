@@ -18,7 +18,7 @@ struct SpanParentTests {
         let exporter = try OpenTelemetryExporter(to: .file(file.path), service: "shop", ratio: ratio)
         let configuration = HTTPClient.Configuration(random: { 0 }, observers: [exporter])
         try await body(testClient(configuration: configuration, transport: transport) { TraceParentInterceptor() })
-        await exporter.flush()
+        await exporter.flush(within: .seconds(120))
         let lines = try withExtendedLifetime(folder) { try String(contentsOf: file, encoding: .utf8).split(separator: "\n") }
         return OpenTelemetryTests.spans(
             try lines.map { try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? OpenTelemetryTests.Object) })

@@ -48,8 +48,8 @@ struct AnswerTests {
 
     @Test("no answer is told as well")
     func noAnswer() async throws {
-        let url = server.url()
         server.shutdown()
+        let url = try MockServer.refusedURL()
         #expect(try await Invocation(Arguments([url, "--check-status"])).run() == 6)
         #expect(try await Invocation(Arguments([url])).run() == 1)
         let slow = try MockServer()
@@ -181,7 +181,7 @@ struct AnswerTests {
             server.respond { _ in .init() }
             let port = try #require(URLComponents(string: server.url())?.port)
             let words = [
-                "http://name.test:\(port)/", "--resolve", "name.test:\(port):127.0.0.1", "--connect-timeout", "5", "--http1.1",
+                "http://name.test:\(port)/", "--resolve", "name.test:\(port):127.0.0.1", "--connect-timeout", "120", "--http1.1",
             ]
             #expect(try await Invocation(Arguments(words + ["--standard", "--hedge"])).run() == 0)
             #expect(server.requests.last?.headers["Host"] == "name.test:\(port)")

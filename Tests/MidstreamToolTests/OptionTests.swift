@@ -218,7 +218,7 @@ struct OptionTests {
         Example("$m $u/flaky --retries 2", "GET /flaky"), Example("$m $u/redirect --no-redirects -i", "302"),
         Example("$m $u --standard --hedge", "GET /"), Example("$m $u/flaky --standard", "GET /flaky"),
         Example("$m $u --standard --explain", "3 retries, "), Example("$m $u --standard --retries 0 --explain", "0 retries, "),
-        Example("$m $u --connect-timeout 5 --http1.1 --transport wire", "GET /"),
+        Example("$m $u --connect-timeout 120 --http1.1 --transport wire", "GET /"),
         Example("$m $u --http3 --transport wire", "GET /"), Example("$m $u -x http://u:12/3@h", "a proxy is written", status: 2),
         Example("$m http://name.test:$p/ --resolve name.test:$p:127.0.0.1", "Host: name.test"),
         Example("$m --version", "midst 0.1.0"), Example("$m -h; $m --help; $m help", "usage: midst"),

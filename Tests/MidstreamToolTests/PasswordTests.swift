@@ -32,14 +32,14 @@ struct PasswordTests {
                 settings = termios.tcgetattr(terminal)
                 settings[3] |= termios.ECHO
                 termios.tcsetattr(terminal, termios.TCSANOW, settings)
-                for _ in range(1500):
+                for _ in range(6000):
                     if isEchoing(): time.sleep(0.02)
                 print("shown" if isEchoing() else "hidden again")
             os.write(terminal, sys.argv[1].encode())
             # 0 is none.
             os.kill(tool, int(sys.argv[3]))
             # What takes Ctrl-C for a part of the password waits for more.
-            for _ in range(1500):
+            for _ in range(6000):
                 (ended, status) = os.waitpid(tool, os.WNOHANG)
                 if ended: break
                 time.sleep(0.02)

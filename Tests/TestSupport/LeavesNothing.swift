@@ -12,7 +12,7 @@ package struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
     /// - Parameter patience: How long things may take to go. Only what never goes is waited for so long.
-    package init(patience: Duration = .seconds(30)) { self.patience = patience }
+    package init(patience: Duration = .seconds(120)) { self.patience = patience }
 
     package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void

@@ -49,7 +49,8 @@ import Testing
 
     private func client(_ service: Service, _ authenticator: OAuthAuthenticator) -> HTTPClient {
         testClient(baseURL: service.server.url(), transport: platformTransport()) {
-            AuthenticationInterceptor(authenticator)
+            // On a clock that stands still: its limit of refreshes is one of time.
+            AuthenticationInterceptor(authenticator, clock: TestClock())
         }
     }
 

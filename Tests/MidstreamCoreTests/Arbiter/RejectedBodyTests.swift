@@ -13,7 +13,7 @@ struct RejectedBodyTests {
     }
 
     private func client(
-        _ status: HTTPStatus, maxRetries: Int = 0, clock: any Clock<Duration> = ContinuousClock(),
+        _ status: HTTPStatus, maxRetries: Int = 0, clock: any Clock<Duration> = TestClock(),
         _ body: @escaping @Sendable () -> HTTPBody
     ) -> HTTPClient {
         testClient(
@@ -93,13 +93,17 @@ struct RejectedBodyTests {
 
     @Test func oneThatDoesNotEndTakesNoLongerThanTheAttempt() async throws {
         let clock = TestClock()
+        let isRead = Gate()
         let client = client(.notFound, clock: clock) {
             .once(
                 AsyncThrowingStream<[UInt8], any Error> {
-                    try await untilCancelled(); return nil
+                    isRead.open()
+                    try await untilCancelled()
+                    return nil
                 })
         }
         async let failure = httpError { try await client.stream(HTTPRequest("/")) }
+        await isRead.wait()
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let error = await failure

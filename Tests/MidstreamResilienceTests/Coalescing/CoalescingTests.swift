@@ -324,7 +324,7 @@ struct CoalescingTests {
         }
         await held.gate.reached()
         // Both wait also when neither shares, a moment before the second is sent.
-        await eventually(within: .seconds(30)) { stub.requests.count == 2 }
+        await eventually(within: .seconds(120)) { stub.requests.count == 2 }
         #expect(stub.requests.count == 2)
         held.gate.open()
         for call in calls { _ = try await call.value }

@@ -97,7 +97,7 @@ struct SharedQuotaTests {
         await bench.clock.waitForSleepers(40)
         for call in calls { call.cancel() }
         for call in calls { _ = await call.result }
-        await eventually(within: .seconds(20)) { quota.given.withLock { $0 } == 40 }
+        await eventually(within: .seconds(120)) { quota.given.withLock { $0 } == 40 }
         #expect(quota.given.withLock { $0 } == 40)
         gate.open()
     }
