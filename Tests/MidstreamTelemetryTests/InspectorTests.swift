@@ -115,7 +115,8 @@ struct InspectorTests {
 
     @Test("serves no more than sixteen at once")
     func crowd() async throws {
-        let inspector = try InspectorObserver()
+        // Those that say nothing stay for as long as the test looks.
+        let inspector = try InspectorObserver(patience: .seconds(120))
         let page = try LivePage(inspector)
         let crowd = try (0..<16).map { _ in try RawClient(port: page.port) }
         #expect(try await page.answer(to: page.request()) == "")
@@ -138,7 +139,8 @@ struct InspectorTests {
         for _ in 0..<64 { _ = try await client.send(HTTPRequest("https://h/")) }
         let reader = try RawClient(port: page.port)
         reader.send(page.request("events"))
-        await eventually { inspector.server.connectionCount == 1 }
+        // It has been accepted then; how long it stays isn't known.
+        _ = await reader.read { !$0.isEmpty }
         await eventually { inspector.server.connectionCount == 0 }
         #expect(await reader.readAll().text.contains("id: 64\n") == false)
     }

@@ -22,8 +22,8 @@ struct ParallelTests {
 
     @Test("Pieces are fetched side by side, each of the same version")
     func pieces() async throws {
-        // The first is slow, so that there is something left for the others.
-        server.next({ $0.fault = .throttle(bytesPerSecond: 8 << 20) })
+        // All are slow, so that there is something left for those that come late.
+        for _ in 0..<4 { server.next({ $0.fault = .throttle(bytesPerSecond: 2 << 20) }) }
         let response = try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
         #expect(folder.content == Self.content)
         #expect(folder.names == ["target.bin"])
