@@ -14,15 +14,17 @@ package func untilCancelled() async throws {
 
 /// Waits for something that others will soon have brought about, and that has no event of its own, without keeping a core busy.
 ///
-/// - Parameter patience: How long at most; for ever by default, as far as the test's time limit goes. It also ends when the task
-///   is cancelled.
+/// - Parameter patience: How long at most, counted in pauses between two looks, so that a machine that stands still uses up nothing of
+///   it; for ever by default, as far as the test's time limit goes. It also ends when the task is cancelled.
 package func eventually(
     within patience: Duration? = nil, isolation: isolated (any Actor)? = #isolation, _ isSo: () async throws -> Bool
 ) async rethrows {
-    let end = patience.map { ContinuousClock.now + $0 }
-    var pause = Duration.milliseconds(1)
+    var (left, pause) = (patience, Duration.milliseconds(1))
     while try await !isSo(), !Task.isCancelled {
-        if let end, ContinuousClock.now >= end { return }
+        if let rest = left {
+            guard rest > .zero else { return }
+            left = rest - pause
+        }
         try? await Task.sleep(for: pause)
         pause = min(pause * 2, .milliseconds(20))
     }
