@@ -138,7 +138,7 @@
                 _ = await givenUp.result
             }
             // A few may stay.
-            await eventually(within: .seconds(30)) { count.withLock { $0 } <= 16 }
+            await eventually(within: .seconds(120)) { count.withLock { $0 } <= 16 }
             #expect(count.withLock { $0 } <= 16)
             gate.signal()
             #expect(try await first.value.status == 200)

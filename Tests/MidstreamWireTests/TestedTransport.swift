@@ -25,7 +25,7 @@
 
     extension Flood {
         /// How long a head may take, and how long a body may stand still: nothing is left to these limits.
-        static let patience = Duration.seconds(30)
+        static let patience = Duration.seconds(120)
         /// What a request may end with.
         var outcomes: [HTTPError.Code] { [code] }
     }

@@ -22,13 +22,15 @@
             }
         }
 
-        /// - Parameter patience: How long a head may take, and how long a body may stand still.
-        func transport(patience: Duration = .seconds(120)) -> any LoopTransport {
+        /// - Parameters:
+        ///   - patience: How long a head may take, and how long a body may stand still.
+        ///   - standstill: How long a body may stand still, where that is less.
+        func transport(patience: Duration = .seconds(120), standstill: Duration? = nil) -> any LoopTransport {
             var configuration = TransportConfiguration()
             configuration.tls.verifiesCertificates = false
             configuration.httpVersions = tls == nil ? .http2PriorKnowledge : .automatic
             configuration.headTimeout = patience
-            configuration.idleTimeout = patience
+            configuration.idleTimeout = standstill ?? patience
             return testedTransport(configuration: configuration)
         }
     }

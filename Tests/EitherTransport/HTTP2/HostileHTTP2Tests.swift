@@ -45,7 +45,7 @@
             let expected = misbehaviour.outcome.results + (misbehaviour.exception?.outcomes ?? [])
             // A net, so that a hang is told by its name; only where libcurl is known to wait it is the way out, for others as well.
             let waits = expected.contains(.failure(.timeout))
-            let transport = wire.transport(patience: waits ? .milliseconds(200) : .seconds(30))
+            let transport = wire.transport(patience: waits ? .milliseconds(200) : .seconds(120))
             let bystander = waits ? nil : try await Bystander(transport)
             let server = try HTTP2Server(tls: wire.tls) { misbehaviour.script($0) }
             let result: HTTP2Limitation.Result
@@ -55,7 +55,8 @@
                 #expect(response.headers["x-b"] == nil, "A field came from within another.")
                 result = .success(String(decoding: body, as: UTF8.self))
             } catch let error as HTTPError {
-                #expect(error.phase != .notSent, "\(error)")
+                // The time for a head may be over on a busy machine before the request has left.
+                #expect(error.phase != .notSent || waits && error.code == .timeout, "\(error)")
                 result = .failure(error.code)
             }
             #expect(expected.contains(result), "\(result) over \(wire), \(delivery)")
@@ -123,7 +124,7 @@
 
         @Test(arguments: deliveries) func `A response without an end has its time`(_ delivery: BodyDelivery) async throws {
             for wire in try HTTP2Wire.all() {
-                let transport = wire.transport(patience: .milliseconds(50))
+                let transport = wire.transport(standstill: .milliseconds(50))
                 let server = try HTTP2Server(tls: wire.tls) { peer in
                     guard peer.begin(), let stream = peer.nextRequest() else { return }
                     peer.write(HTTP2Frame.headers([.ok], stream: stream) + HTTP2Frame.data("ok", stream: stream))
