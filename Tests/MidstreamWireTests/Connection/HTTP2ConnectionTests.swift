@@ -308,7 +308,7 @@
         @Test func `GOAWAY ends the waiting for a free stream`() async throws {
             let transport = wireTransport(
                 configuration: TransportConfiguration(
-                    httpVersions: .http2PriorKnowledge, headTimeout: .seconds(30), maximumConnectionsPerHost: 1))
+                    httpVersions: .http2PriorKnowledge, headTimeout: .seconds(120), maximumConnectionsPerHost: 1))
             let (mayLeave, mayFinish) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = try HTTP2Server { peer in
                 guard peer.begin(HTTP2Frame.settings((3, 1))), let stream = peer.nextRequest() else { return }
@@ -337,8 +337,9 @@
         @Test func `A connection whose server is silent is given up, and the request sent over another`() async throws {
             var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
             configuration.usesCallersThreads = false
+            // Time enough for the first request and for the other connection, on which an answer is wanted as well.
             let transport = WireTransport(
-                WireSettings(configuration, silence: HTTP2Silence(longest: 0, longestAnswer: 20_000_000)))
+                WireSettings(configuration, silence: HTTP2Silence(longest: 0, longestAnswer: 5_000_000_000)))
             defer { transport.close() }
             let server = try HTTP2Server { peer in
                 guard peer.begin(), let stream = peer.nextRequest() else { return }
@@ -366,7 +367,7 @@
             #expect(try await client.send(HTTPRequest(url)).body.bytes == Array("first".utf8))
             let error = await #expect(throws: HTTPError.self) {
                 var hasty = HTTPRequest(url)
-                hasty.timeout = .milliseconds(200)
+                hasty.timeout = .seconds(2)
                 if delivery == .streamed { _ = try await client.stream(hasty) } else { _ = try await client.send(hasty) }
             }
             #expect(error?.code == .timeout && error?.phase == .maybeProcessed)
@@ -377,7 +378,7 @@
         @Test func `A server that answers is kept`() async throws {
             let settings = WireSettings(
                 TransportConfiguration(httpVersions: .http2PriorKnowledge),
-                silence: HTTP2Silence(longest: 0, longestAnswer: 60_000_000_000))
+                silence: HTTP2Silence(longest: 0, longestAnswer: 120_000_000_000))
             let transport = WireTransport(settings)
             defer { transport.close() }
             let server = try HTTP2Server()

@@ -100,7 +100,7 @@
             let transport = wireTransport(
                 configuration: TransportConfiguration(tls: TLSConfiguration(verifiesCertificates: false)))
             try await transport.prepare(server.url, connections: 1)
-            await eventually(within: .seconds(20)) { hasBegun.withLock { $0 } }
+            await eventually(within: .seconds(120)) { hasBegun.withLock { $0 } }
             #expect(hasBegun.withLock { $0 })
             let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
             #expect(response.metrics?.isReusedConnection == true)

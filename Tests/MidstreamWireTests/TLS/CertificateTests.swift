@@ -94,7 +94,7 @@
                 connection.write("HTTP/1.1 \(isWhole ? 200 : 400) Read\r\nContent-Length: 0\r\n\r\n")
                 connection.waitForEnd()
             }
-            let transport = transport(trusting: Servers["CA"]) { $0.idleTimeout = .seconds(30) }
+            let transport = transport(trusting: Servers["CA"]) { $0.idleTimeout = .seconds(120) }
             #expect(try await transport.deliver(HTTPRequest(.put, server.url, body: .bytes(body))).status == 200)
         }
 
