@@ -114,8 +114,8 @@
                 let error = await #expect(throws: HTTPError.self) { try await client.prepare(.init(url), connections: 2) }
                 return error?.code
             }
-            let closed = try { try RawServer { _ in }.port }()
-            #expect(await code("http://127.0.0.1:\(closed)", on: transport) == .connection)
+            let refused = try MockServer.refusedURL()
+            #expect(await code(refused, on: transport) == .connection)
             #expect(await code("http://h.invalid", on: transport) == .nameResolution)
             #expect(await code("ftp://h.invalid", on: transport) == .invalidRequest)
             #expect(await code("/relative", on: transport) == .invalidRequest)

@@ -189,11 +189,14 @@
             return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
         }
 
-        /// One at which nobody listens.
+        /// One at which nobody listens, below those that the kernel gives to whoever asks for any.
         static func freePort() throws -> Int {
-            let (descriptor, port) = try bound(to: 0)
-            close(descriptor)
-            return port
+            for _ in 0..<100 {
+                guard let (descriptor, port) = try? bound(to: .random(in: 20_000..<32_000)) else { continue }
+                close(descriptor)
+                return port
+            }
+            throw POSIXError(.EADDRINUSE)
         }
     }
 #endif
