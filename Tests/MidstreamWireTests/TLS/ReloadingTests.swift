@@ -115,14 +115,11 @@
 
         private func selfSigned() async throws -> (certificate: String, key: String) {
             let path = folder.url.path + "/own"
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments =
+            let made = try await ChildProcess.run(
+                "/usr/bin/env",
                 ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
-                + ["-subj", "/CN=own", "-keyout", path + ".key", "-out", path + ".pem"]
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            process.waitUntilExit()
+                    + ["-subj", "/CN=own", "-keyout", path + ".key", "-out", path + ".pem"])
+            try #require(made.status == .exited(0), "\(made.errorText)")
             return (
                 try String(contentsOfFile: path + ".pem", encoding: .utf8),
                 try String(contentsOfFile: path + ".key", encoding: .utf8)
