@@ -52,8 +52,11 @@ import Testing
             if limit == "deadline" { request.deadline = .milliseconds(50) }
             let client = testClient(transport: transport)
             let task = Task { [request] in try await client.send(request) }
-            await asked.wait()
-            if limit == "cancellation" { task.cancel() }
+            // A limit may be over on a busy machine before anything is asked for.
+            if limit == "cancellation" {
+                await asked.wait()
+                task.cancel()
+            }
             do {
                 _ = try await task.value
                 Issue.record("It ended as if nothing had happened.")
