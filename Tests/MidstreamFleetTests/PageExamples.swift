@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import Interception
     import MidstreamAuthentication
     import MidstreamCache
     import MidstreamCacheStore
@@ -42,17 +43,26 @@
         func states() async throws {
             let server = try await RedisServer()
             let fleet = try server.fleet()
+            let lines = Lines()
             let watching = Task {
-                var lines: [String] = []
                 for await state in fleet.states {
                     lines.append("\(state)")
                 }
-                return lines
             }
+            await eventually { lines.first != nil }
             _ = try await fleet.quota("q", perSecond: 1).reserve(for: "k", waitingAtMost: .zero)
             await eventually { if case .connected = fleet.state.connection { true } else { false } }
             fleet.close()
-            #expect(await watching.value.first?.contains("connecting") == true)
+            await watching.value
+            #expect(lines.first?.contains("connecting") == true)
+        }
+
+        private final class Lines: Sendable {
+            private let all = Locked<[String]>([])
+
+            var first: String? { all.withLock { $0.first } }
+
+            func append(_ line: String) { all.withLock { $0.append(line) } }
         }
     }
 #endif

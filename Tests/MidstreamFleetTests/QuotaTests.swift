@@ -120,17 +120,18 @@ struct LocalShareTests {
         @Test("promises places in the future, one after the other")
         func places() async throws {
             let server = try await RedisServer()
-            let quota = try server.fleet().quota("q", perSecond: 0.1, burst: 1, longest: .seconds(1_000))
+            let quota = try server.fleet().quota("q", perSecond: 0.001, burst: 1, longest: .seconds(100_000))
             var waits: [Double] = []
             for _ in 0..<4 {
-                guard case .sends(let wait) = try await quota.reserve(for: "k", waitingAtMost: .seconds(600)) else {
+                guard case .sends(let wait) = try await quota.reserve(for: "k", waitingAtMost: .seconds(60_000)) else {
                     Issue.record("no place")
                     return
                 }
                 waits.append((wait / .seconds(1)).rounded())
             }
             // Rounded up by less than the time that the test may take.
-            #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 < $1 } && waits[0] == 0 && waits[3] > 15 && waits[3] <= 30)
+            #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 < $1 } && waits[0] == 0)
+            #expect(waits[3] > 1_500 && waits[3] <= 3_000)
         }
 
         @Test("is used up for all when the server says so to one")

@@ -122,14 +122,14 @@
         /// Sends a command over a connection of its own.
         @discardableResult
         func command(
-            _ words: [String], password: String? = nil, within limit: Duration = .seconds(10)
+            _ words: [String], password: String? = nil, within limit: Duration = .seconds(120)
         ) async throws -> RESPValue {
             let transport = WireTransport(configuration: .init(idleTimeout: nil, usesCallersThreads: false))
             defer { transport.close() }
             let origin = try #require(HTTPOrigin("\(isSecure ? "https" : "http")://localhost:\(port)"))
             // Also while its certificate is a wrong one.
             let trust = isSecure ? TLSConfiguration(verifiesCertificates: false) : nil
-            let channel = try await transport.connect(to: origin, tls: trust, timeout: .seconds(10))
+            let channel = try await transport.connect(to: origin, tls: trust, timeout: .seconds(120))
             let connection = RedisConnection(channel) { _ in }
             defer { connection.close() }
             if let password { _ = connection.send(RESPCommand("AUTH", .text(password))) }
@@ -142,14 +142,14 @@
     extension RedisServer {
         /// A member whose store is this one. Its patience is such that a slow machine makes no difference, unless the test sets another.
         func fleet(
-            _ name: String = "test", patience: Duration = .seconds(20), members: Int = 1, key: FleetKey = testKey,
+            _ name: String = "test", patience: Duration = .seconds(60), members: Int = 1, key: FleetKey = testKey,
             grace: Duration = .milliseconds(50), probe: Duration = .seconds(60)
         ) throws -> Fleet {
             try Self.fleet(at: url, tls, name: name, patience: patience, members: members, key: key, grace: grace, probe: probe)
         }
 
         static func fleet(
-            at url: String, _ tls: TLSConfiguration? = nil, name: String, patience: Duration = .seconds(20), members: Int = 1,
+            at url: String, _ tls: TLSConfiguration? = nil, name: String, patience: Duration = .seconds(60), members: Int = 1,
             key: FleetKey = testKey, grace: Duration = .milliseconds(50), probe: Duration = .seconds(60)
         ) throws -> Fleet {
             // No slow machine is taken for a Redis in trouble.

@@ -338,7 +338,7 @@
             let transport = WireTransport(configuration: .init(idleTimeout: nil, usesCallersThreads: false))
             defer { transport.close() }
             let origin = try #require(HTTPOrigin("http://localhost:\(server.port)"))
-            let channel = try await transport.connect(to: origin, tls: nil, timeout: .seconds(10))
+            let channel = try await transport.connect(to: origin, tls: nil, timeout: .seconds(120))
             try await channel.write(Array("MONITOR\r\n".utf8))
             let issuer = Issuer()
             let fleet = try server.fleet()
