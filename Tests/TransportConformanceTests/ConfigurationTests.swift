@@ -214,7 +214,7 @@
             let server = try MockServer()
             defer { server.shutdown() }
             server.respond { _ in .init(fault: .stall(place)) }
-            let client = client(transport) { $0.headTimeout = .milliseconds(30) }
+            let client = client(transport) { $0.headTimeout = .milliseconds(500) }
             for delivery in Delivery.allCases {
                 await expectError(.timeout, .maybeProcessed) {
                     try await delivery.send(HTTPRequest(server.url()), by: client)

@@ -16,7 +16,7 @@
         @Test(arguments: ConfiguredTransport.allCases, End.allCases)
         func `A lookup that hangs holds up nothing but its own request`(_ kind: ConfiguredTransport, _ end: End) async throws {
             var configuration = TransportConfiguration()
-            if end == .connectTimeout { configuration.connectTimeout = .milliseconds(100) }
+            if end == .connectTimeout { configuration.connectTimeout = .seconds(2) }
             let transport = kind.make(configuration)
             let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
             defer { release_stalled_lookups() }
