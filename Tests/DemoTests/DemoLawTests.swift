@@ -4,7 +4,7 @@ import Testing
 @testable import Demo
 
 /// Those who learn from the demo learn from interceptors that keep to the laws.
-@Suite("The demo's interceptors keep to the laws", .timeLimit(.minutes(1)))
+@Suite("The demo's interceptors keep to the laws", .timeLimit(.minutes(10)))
 struct DemoLawTests {
     @Test func requestAndResponse() async throws {
         try await assertInterceptorLaws { RequestID() }

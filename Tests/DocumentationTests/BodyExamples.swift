@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Bodies.md", .timeLimit(.minutes(1)))
+@Suite("Bodies.md", .timeLimit(.minutes(10)))
 struct BodyExamples {
     private struct User: Codable, Sendable { let name: String }
 

@@ -8,7 +8,7 @@ private enum Tenant: RequestContextKey {
     static let defaultValue = "public"
 }
 
-@Suite("Caching.md", .timeLimit(.minutes(1)))
+@Suite("Caching.md", .timeLimit(.minutes(10)))
 struct CacheExamples {
     private let stub = StubTransport(status: .ok, headers: ["Cache-Control": "max-age=60"], body: .text("x"))
 

@@ -7,7 +7,7 @@ import Testing
     import MidstreamCurl
 #endif
 
-@Suite("CallSites.md", .timeLimit(.minutes(1)))
+@Suite("CallSites.md", .timeLimit(.minutes(10)))
 struct CallSitePageExamples {
     private struct User: Codable, Sendable { let name: String }
     private struct Problem: Decodable { let title: String }

@@ -4,7 +4,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Concurrency.md", .timeLimit(.minutes(1)))
+@Suite("Concurrency.md", .timeLimit(.minutes(10)))
 struct ConcurrencyExamples {
     struct Profile: Codable, Sendable { let name: String }
 

@@ -4,7 +4,7 @@ import MidstreamTesting
 import Testing
 
 /// The names and signatures that were promised first, each used: what doesn't compile here breaks programs.
-@Suite("The names that outside code is written against", .timeLimit(.minutes(1)))
+@Suite("The names that outside code is written against", .timeLimit(.minutes(10)))
 struct ContractExamples {
     struct Doubling: Interceptor {
         func intercept(_ input: Int, next: Next<Int, String>) async throws -> String { try await next(input * 2) }

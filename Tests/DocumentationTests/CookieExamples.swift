@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Cookies.md", .timeLimit(.minutes(1)))
+@Suite("Cookies.md", .timeLimit(.minutes(10)))
 struct CookieExamples {
     @Test("A jar and its interceptor")
     func usage() async throws {

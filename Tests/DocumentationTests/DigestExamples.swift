@@ -4,7 +4,7 @@ import MidstreamSigning
 import MidstreamTesting
 import Testing
 
-@Suite("Digests.md", .timeLimit(.minutes(1)))
+@Suite("Digests.md", .timeLimit(.minutes(10)))
 struct DigestExamples {
     private let stub: StubTransport
 

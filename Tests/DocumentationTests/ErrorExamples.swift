@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Errors.md", .timeLimit(.minutes(1)))
+@Suite("Errors.md", .timeLimit(.minutes(10)))
 struct ErrorExamples {
     private struct User: Decodable, Sendable { let name: String }
     private struct Problem: Decodable { let detail: String }

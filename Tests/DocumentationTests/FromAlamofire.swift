@@ -9,7 +9,7 @@ actor AppTokens {
     func refresh() async throws -> String { "fresh" }
 }
 
-@Suite("Coming from Alamofire", .timeLimit(.minutes(1)))
+@Suite("Coming from Alamofire", .timeLimit(.minutes(10)))
 struct FromAlamofire {
     private struct User: Decodable, Sendable { let name: String }
 

@@ -7,7 +7,7 @@ import Testing
     import MidstreamCurl
 #endif
 
-@Suite("Coming from AsyncHTTPClient", .timeLimit(.minutes(1)))
+@Suite("Coming from AsyncHTTPClient", .timeLimit(.minutes(10)))
 struct FromAsyncHTTPClient {
     private struct User: Decodable, Sendable { let name: String }
 

@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Coming from httpx and requests", .timeLimit(.minutes(1)))
+@Suite("Coming from httpx and requests", .timeLimit(.minutes(10)))
 struct FromHTTPX {
     private struct User: Codable, Sendable { let name: String }
 

@@ -4,7 +4,7 @@ import MidstreamDiskCache
 import MidstreamTesting
 import Testing
 
-@Suite("Coming from OkHttp and Retrofit", .timeLimit(.minutes(1)))
+@Suite("Coming from OkHttp and Retrofit", .timeLimit(.minutes(10)))
 struct FromOkHttp {
     private struct User: Codable, Sendable { let name: String }
     private struct Session: Sendable { let token = "t" }

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Coming from URLSession", .timeLimit(.minutes(1)))
+@Suite("Coming from URLSession", .timeLimit(.minutes(10)))
 struct FromURLSession {
     private struct User: Decodable, Sendable { let name: String }
     private struct Order: Encodable, Sendable { let amount: Int }

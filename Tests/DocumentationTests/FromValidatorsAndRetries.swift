@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Coming from validators and retry strategies", .timeLimit(.minutes(1)))
+@Suite("Coming from validators and retry strategies", .timeLimit(.minutes(10)))
 struct FromValidatorsAndRetries {
     @Test("E1 A client of its own for a service")
     func customClient() async throws {

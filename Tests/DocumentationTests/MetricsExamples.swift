@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Metrics.md", .timeLimit(.minutes(1)))
+@Suite("Metrics.md", .timeLimit(.minutes(10)))
 struct MetricsExamples {
     /// Counts what goes over the wire, by host.
     struct Traffic: HTTPInterceptor {

@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("ModifierReference.md", .timeLimit(.minutes(1)))
+@Suite("ModifierReference.md", .timeLimit(.minutes(10)))
 struct ModifierExamples {
     private struct User: Codable, Sendable { let name: String }
 

@@ -11,7 +11,7 @@ import Testing
     import MidstreamWire
 #endif
 
-@Suite("Recipes.md", .timeLimit(.minutes(1)))
+@Suite("Recipes.md", .timeLimit(.minutes(10)))
 struct RecipeExamples {
     struct Problem: Decodable {
         let title: String

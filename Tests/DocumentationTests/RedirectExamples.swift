@@ -4,7 +4,7 @@ import MidstreamTesting
 import MidstreamTransportSecurity
 import Testing
 
-@Suite("Redirects.md", .timeLimit(.minutes(1)))
+@Suite("Redirects.md", .timeLimit(.minutes(10)))
 struct RedirectExamples {
     /// Sends everything to another place but for what comes from there.
     private func stub(_ status: HTTPStatus = .found, to location: String = "/new") -> StubTransport {

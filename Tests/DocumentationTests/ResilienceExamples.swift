@@ -2,7 +2,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Outages.md", .timeLimit(.minutes(5)))
+@Suite("Outages.md", .timeLimit(.minutes(10)))
 struct ResilienceExamples {
     private let page = MarkdownPage(path: "Documentation/Outages.md")
     private let transport = StubTransport(status: .ok)

@@ -4,7 +4,7 @@ import MidstreamNetworkStatus
 import MidstreamTesting
 import Testing
 
-@Suite("Retries.md", .timeLimit(.minutes(1)))
+@Suite("Retries.md", .timeLimit(.minutes(10)))
 struct RetryExamples {
     private let page = MarkdownPage(path: "Documentation/Retries.md")
 

@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Streams.md", .timeLimit(.minutes(1)))
+@Suite("Streams.md", .timeLimit(.minutes(10)))
 struct StreamExamples {
     private struct Order: Decodable { let amount: Int }
 

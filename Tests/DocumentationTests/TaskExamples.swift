@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Tasks.md", .timeLimit(.minutes(1)))
+@Suite("Tasks.md", .timeLimit(.minutes(10)))
 struct TaskExamples {
     struct User: Codable, Sendable, Equatable { let name: String }
 

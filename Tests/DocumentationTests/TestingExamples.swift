@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Testing.md", .timeLimit(.minutes(1)))
+@Suite("Testing.md", .timeLimit(.minutes(10)))
 struct TestingExamples {
     struct User: Codable, Equatable { let name: String }
 
@@ -233,7 +233,7 @@ struct TestingExamples {
         func intercept(request: inout HTTPRequest) async throws { request.headers["X-Mine"] = "1" }
     }
 
-    @Test("Keeps to the laws of interceptors", .timeLimit(.minutes(1)))
+    @Test("Keeps to the laws of interceptors", .timeLimit(.minutes(10)))
     func laws() async throws {
         try await assertInterceptorLaws { MyInterceptor() }
     }

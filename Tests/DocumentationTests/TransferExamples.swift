@@ -3,7 +3,7 @@ import Midstream
 import MidstreamTesting
 import Testing
 
-@Suite("Transfers.md", .timeLimit(.minutes(1)))
+@Suite("Transfers.md", .timeLimit(.minutes(10)))
 struct TransferExamples {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("transfers-\(UUID().uuidString)")
 
