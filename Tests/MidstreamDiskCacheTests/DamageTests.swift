@@ -118,8 +118,10 @@ struct DamageTests {
     func turnedBit(size: Int, place: Int) async throws {
         let request = HTTPRequest("http://h.test/\(size)")
         let wrong = size - 1 - place * size / 2
+        // Stays, since who opens the database while the last one closes it doesn't wait long for the disk.
+        let first = DiskCacheStore(folder.url)
         do {
-            let client = client(DiskCacheStore(folder.url)) { sized($0) }
+            let client = client(first) { sized($0) }
             _ = try await client.send(request)
             #expect(try await client.send(request).cacheStatus?.isHit == true)
         }
@@ -139,6 +141,7 @@ struct DamageTests {
         #expect(mended.data == Data(bytes(size)) && mended.cacheStatus?.isHit == false)
         let stored = try await client.send(request)
         #expect(stored.data == Data(bytes(size)) && stored.cacheStatus?.isHit == true)
+        withExtendedLifetime(first) {}
     }
 
     @Test("the body of another entry is a miss")
@@ -167,7 +170,9 @@ struct DamageTests {
     @Test("entries of another version are emptied, with their files")
     func otherVersion() async throws {
         let request = HTTPRequest("http://h.test/300000")
-        _ = try await client(DiskCacheStore(folder.url)) { sized($0) }.send(request)
+        // Stays, since who opens the database while the last one closes it doesn't wait long for the disk.
+        let first = DiskCacheStore(folder.url)
+        _ = try await client(first) { sized($0) }.send(request)
         do {
             let database = try Database(path: folder.database)
             #expect(try database.run("PRAGMA user_version") != [[.integer(0)]])
@@ -178,6 +183,7 @@ struct DamageTests {
         #expect(folder.bodies.isEmpty)
         let client = client(store) { sized($0) }
         for isHit in [false, true] { #expect(try await client.send(request).cacheStatus?.isHit == isHit) }
+        withExtendedLifetime(first) {}
     }
 
     @Test(
