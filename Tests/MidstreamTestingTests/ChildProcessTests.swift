@@ -53,7 +53,7 @@ import Testing
         let hasStarted = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                continuation.resume(returning: poll(&wait, 1, 60_000) == 1)
+                continuation.resume(returning: poll(&wait, 1, 300_000) == 1)
             }
         }
         #expect(hasStarted)

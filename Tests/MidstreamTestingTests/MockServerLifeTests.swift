@@ -133,6 +133,7 @@ import Testing
             client.send(get())
             _ = try await server.takeRequest()
         }
+        await eventually(within: .seconds(120)) { released == nil }
         #expect(released == nil)
         #expect(await client.readAll().text.isEmpty)
     }

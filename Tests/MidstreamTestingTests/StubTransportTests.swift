@@ -131,6 +131,7 @@ import Testing
             _ = try? await client.stream(HTTPRequest("http://example.com/"))
         }
         #expect(recorder.exchanges.count == 1)
+        await eventually(within: .seconds(120)) { released == nil }
         #expect(released == nil)
     }
 }
