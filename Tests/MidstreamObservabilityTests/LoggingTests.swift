@@ -71,11 +71,13 @@ struct LoggingTests {
         }
         let client = client(silent, stage: stage, configuration: .init(deadline: .seconds(2)))
         async let end = httpError { try await client.send(HTTPRequest("x")) }
+        await eventually { silent.requests.count == 1 }
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(2))
         #expect(await end?.code == .deadlineExceeded)
         #expect(written.count == 1 && written[0].contains("deadline") && written[0].hasSuffix("2000.0 ms"))
         let call = Task { try await client.send(HTTPRequest("x")) }
+        await eventually { silent.requests.count == 2 }
         await clock.waitForSleepers(1)
         call.cancel()
         _ = await call.result
