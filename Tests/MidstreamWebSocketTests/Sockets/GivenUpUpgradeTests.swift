@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Interception
     import Midstream
     import MidstreamCore
     import MidstreamTesting
@@ -58,6 +59,32 @@
                 try await client([Refusal(showsResponse: false)]).webSocket("feed").connect()
             }
             await other.wait()
+        }
+
+        @Test func `One in whose place a validator puts an answer is closed, and is no socket`() async throws {
+            let left = enqueueSocket()
+            let other = CallbackValidator { response, _ in
+                .nextWith(HTTPResponse(status: .forbidden, body: .text("not you"), request: response.request))
+            }
+            let error = await #expect(throws: HTTPError.self) { try await client([other]).webSocket("feed").connect() }
+            #expect(error?.code == .unacceptableStatus && error?.response?.body.text == "not you")
+            await left.wait()
+        }
+
+        @Test func `One after which a validator wants another attempt gives way to that`() async throws {
+            let left = enqueueSocket()
+            server.enqueue(.webSocket { try await $0.echo() })
+            // The last one is the first.
+            let verdicts = Locked<[HTTPVerdict]>([.next, .retry(.immediate)])
+            let again = CallbackValidator { _, _ in verdicts.withLock { $0.removeLast() } }
+            var request = HTTPRequest("feed")
+            request.maxRetries = 1
+            let socket = try await client([again]).webSocket(request).connect()
+            await left.wait()
+            try await socket.send("second")
+            var messages = socket.makeAsyncIterator()
+            #expect(try await messages.next() == .text("second"))
+            #expect(Set(server.requests.map { $0.headers["Sec-WebSocket-Key"] }).count == 2)
         }
 
         @Test func `One that an interceptor closes leaves its connection`() async throws {
