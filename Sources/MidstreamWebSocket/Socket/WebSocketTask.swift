@@ -7,7 +7,7 @@ public import MidstreamCore
 /// ```
 public struct WebSocketTask: Sendable {
     /// What is sent. Its header fields, limits, interceptors and context count as for any request; `Upgrade`, `Connection` and
-    /// `Sec-WebSocket-*` are the socket's own.
+    /// `Sec-WebSocket-*` are the socket's own, but for `Sec-WebSocket-Protocol`, which counts where ``protocols`` is empty.
     public var request: HTTPRequest
     /// The protocols that are offered, the best first (RFC 6455 §1.9).
     public var protocols: [String]

@@ -53,6 +53,15 @@
             #expect(first.response.trace.description.contains("101"))
         }
 
+        @Test func `Protocols may be offered by a field of the request`() async throws {
+            server.enqueue(.webSocket(subprotocol: "v1", Self.echo))
+            let request = HTTPRequest("feed", headers: ["Sec-WebSocket-Protocol": "v2, v1"])
+            let socket = try await client().webSocket(request).connect()
+            #expect(socket.subprotocol == "v1")
+            #expect(server.requests.map { $0.headers["Sec-WebSocket-Protocol"] } == ["v2, v1"])
+            try await expectOpen(socket)
+        }
+
         @Test func `What opening one would do is explained, and nothing is sent`() async throws {
             let client = client { Coalescing() }
             let explanation = try await client.webSocket(server.url("/feed").replacing("http:", with: "ws:")).explain()
