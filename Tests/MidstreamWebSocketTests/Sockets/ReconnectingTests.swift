@@ -73,6 +73,23 @@
             #expect(server.requests.map(\.target) == ["/feed", "/feed?after=1", "/feed?after=1"])
         }
 
+        @Test func `It is opened again when the server goes away`() async throws {
+            server.enqueue(
+                .webSocket { socket in
+                    try await socket.close(1001)
+                    _ = try await socket.next()
+                }, .webSocket { try await $0.echo() })
+            let feed = client().webSocket("feed").reconnecting(.immediate)
+            var events = feed.makeAsyncIterator()
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+            guard case .lost(let error, again: .zero)? = try await events.next() else { return _ = Issue.record("not lost") }
+            let closure = (error as? HTTPError)?.underlying as? WebSocketClosure
+            #expect(closure == WebSocketClosure(code: .goingAway, byPeer: true))
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened again") }
+            try await feed.close()
+            #expect(try await events.next() == nil)
+        }
+
         @Test func `It isn't opened again where that wouldn't help`() async throws {
             for code in [1002, 1007, 1008, 1009, 1010] {
                 server.enqueue(
