@@ -141,9 +141,19 @@
             var configuration = TransportConfiguration()
             // In which a busy machine's server goes on, too.
             configuration.idleTimeout = .seconds(2)
-            let response = try await testedTransport(configuration: configuration).send(HTTPRequest(server.url))
-            // Longer than the limit; no later moment is asserted.
-            try await Task.sleep(for: .seconds(3))
+            configuration.eventLoops = 1
+            let transport = testedTransport(configuration: configuration)
+            let response = try await transport.send(HTTPRequest(server.url))
+            // What began later and has stalled ends by the same limit, and with it whatever else the loop finds to be late.
+            let stalled = try RawServer { connection in
+                _ = connection.readHead()
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab")
+                connection.waitForEnd()
+            }
+            let error = await #expect(throws: HTTPError.self) {
+                _ = try await transport.deliver(request(stalled.url, .buffered(upTo: 10)))
+            }
+            #expect(error?.code == .timeout)
             #expect(try await response.body.collect().count == 2_000_000)
         }
 
