@@ -82,6 +82,8 @@
             floods.watch { curl_multi_socket_action(multi, descriptor, mask, &running) }
         }
 
+        func lookSoon(at descriptor: Int32) { post(.run { [weak self] in self?.act(descriptor, CURL_CSELECT_IN) }) }
+
         override func collectEnded() {
             var waiting: Int32 = 0
             while let message = curl_multi_info_read(multi, &waiting) {

@@ -33,6 +33,9 @@
             return configuration.unixSocketPath == nil ? nil : "a unix domain socket doesn't carry it"
         }
 
+        /// Whether a connection of https may speak it.
+        var isOffered: Bool { versions == .http3 || versions == .http3Only }
+
         /// Curl's number for them, of https.
         var offer: Int {
             switch versions {

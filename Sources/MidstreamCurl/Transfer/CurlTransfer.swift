@@ -196,6 +196,9 @@
                 return ccurl_pause_reading()
             }
             noteActivity()
+            if count == 0, let descriptor, UnsentEnds.leave(feeder.length, with: curlLoop.options.http3) {
+                curlLoop.lookSoon(at: descriptor)
+            }
             return count
         }
 

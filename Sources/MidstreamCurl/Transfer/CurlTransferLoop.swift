@@ -12,6 +12,8 @@
         func opened(_ descriptor: Int32)
         /// Notes that a transfer is about to use a connection. False when it was a kept one that can't be: curl tries the next one then.
         func takeConnection(for transfer: CurlTransfer, isNew: Bool, localPort: Int32, ends: ConnectionEnds) -> Bool
+        /// Has curl act on a connection after the present event, as if there were something to read.
+        func lookSoon(at descriptor: Int32)
     }
 
     extension CurlTransferLoop {

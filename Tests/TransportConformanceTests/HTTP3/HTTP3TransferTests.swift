@@ -76,6 +76,23 @@
             }
         }
 
+        @Test func `An end that comes after everything else has arrived is sent`() async throws {
+            let server = try MockServer()
+            defer { server.shutdown() }
+            server.enqueue(.init(body: "answer"))
+            let isFirst = FirstTime()
+            let body = HTTPBody.once(
+                AsyncStream {
+                    if isFirst.take() { return [UInt8]("all") }
+                    // Nothing tells when libcurl has heard of its arrival, and has nothing to do for the connection.
+                    try? await Task.sleep(for: .milliseconds(500))
+                    return nil
+                })
+            let response = try await TransportUnderTest.http3.client().send(HTTPRequest(.put, server.url(), body: body))
+            #expect(response.body.text == "answer")
+            #expect(try await server.takeRequest().body == [UInt8]("all"))
+        }
+
         @Test func `Twelve requests come over one connection`() async throws {
             let client = HTTP3.client()
             var numbers: Set<String> = []
