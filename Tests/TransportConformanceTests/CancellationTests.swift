@@ -100,7 +100,7 @@ import Testing
         let task = Task { try await delivery.send(HTTPRequest(server.url()), by: client) }
         await standstill.reached.wait()
         await expectCancellation(of: task)
-        await standstill.clientLeft.wait()
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
         try await expectUsable(client)
     }
 
@@ -114,7 +114,7 @@ import Testing
         let task = Task { try await delivery.send(HTTPRequest(server.url()), by: client) }
         await standstill.reached.wait()
         await expectCancellation(of: task)
-        await standstill.clientLeft.wait()
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
         try await expectUsable(client)
     }
 
@@ -138,7 +138,7 @@ import Testing
         await hasFirst.wait()
         await standstill.reached.wait()
         await expectCancellation(of: task)
-        await standstill.clientLeft.wait()
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
         try await expectUsable(client)
     }
 

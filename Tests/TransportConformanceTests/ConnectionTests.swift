@@ -130,7 +130,7 @@ import Testing
         let client = transport.client()
         let standing = standstill.reached
         try await leave(try await client.stream(HTTPRequest(server.url())), by: way, after: standing)
-        await standstill.clientLeft.wait()
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
         #expect(try await client.send(HTTPRequest(server.url())).body.bytes == [UInt8]("next"))
     }
 
@@ -166,7 +166,7 @@ import Testing
         await standstill.reached.wait()
         response.body.close()
         await expectError(.connectionLost) { try await reading.value }
-        await standstill.clientLeft.wait()
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
     }
 
     @Test(arguments: TransportUnderTest.allCases)

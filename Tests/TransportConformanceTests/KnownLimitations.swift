@@ -39,7 +39,7 @@ enum Ability: Sendable {
     case orderOfRequestFields, orderOfResponseFields, bytesThatAreNoUTF8, versionOfResponses, trailers, ownAcceptEncoding
     case endOfEncodedBody, endUnderTLS, connectionField, noUnaskedRepetition, manyConnections, endInsideHead, bytesBeforeAFailure
     case caseOfFieldNames, liberalSpacing, statusLineWithoutReason, bodyOfRedirect, ipv6Addresses
-    case responseBackPressure, upgrade, oneConnectionForUploads
+    case responseBackPressure, upgrade, oneConnectionForUploads, noticeOfLeaving
     case strictStatusLine, strictChunks, strictContentLength, strictFolding, strictTransferCodings
 }
 
@@ -73,6 +73,9 @@ extension KnownLimitation {
             .init(
                 .http3, .oneConnectionForUploads, .failsSometimes,
                 "Large and streamed bodies have connections of their own, which libcurl may break."),
+            .init(
+                .http3, .noticeOfLeaving, .skipped,
+                "libcurl tells a server of a request that is given up only if a packet may go out at that moment."),
             .init(.http3, .uploadBackPressure, .skipped, "The server in front takes in whatever comes."),
             .init(.http3, .ipv6Addresses, .skipped, "The server in front has a certificate of other names."),
         ]

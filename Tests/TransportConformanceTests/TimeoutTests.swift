@@ -74,7 +74,7 @@ import Testing
             if case .insideBody = place { continue }
             await expectError(limit.code) { try await client.stream(HTTPRequest(server.url())) }
         }
-        await eventually { server.openConnections <= 0 }
+        try await needing(.noticeOfLeaving, of: transport) { await eventually { server.openConnections <= 0 } }
     }
 
     @Test(arguments: TransportUnderTest.allCases)
@@ -120,6 +120,6 @@ import Testing
         await standstill.reached.wait()
         clock.advance(by: .seconds(3_601))
         await expectError(.timeout, .maybeProcessed) { try await task.value }
-        await standstill.clientLeft.wait()
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
     }
 }

@@ -196,7 +196,7 @@
                 return ccurl_pause_reading()
             }
             noteActivity()
-            if count == 0, let descriptor, UnsentEnds.leave(feeder.length, with: curlLoop.options.http3) {
+            if count == 0, let descriptor, UnsentEnds.leave(feeder.length, mayBeHTTP3: curlLoop.options.http3.isOffered) {
                 curlLoop.lookSoon(at: descriptor)
             }
             return count

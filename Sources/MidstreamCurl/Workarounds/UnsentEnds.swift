@@ -5,6 +5,6 @@
     /// So libcurl is told of something to read once it has been given such an end, which has it look for what is to be sent as well.
     enum UnsentEnds {
         /// - Parameter length: The upload's; nil: unknown, so that libcurl learns of the end only when it asks for more.
-        static func leave(_ length: Int64?, with http3: HTTP3Choice) -> Bool { length == nil && http3.isOffered }
+        static func leave(_ length: Int64?, mayBeHTTP3: Bool) -> Bool { length == nil && mayBeHTTP3 }
     }
 #endif
