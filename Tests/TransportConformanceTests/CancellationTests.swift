@@ -100,8 +100,8 @@ import Testing
         let task = Task { try await delivery.send(HTTPRequest(server.url()), by: client) }
         await standstill.reached.wait()
         await expectCancellation(of: task)
-        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
         try await expectUsable(client)
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
     }
 
     @Test(arguments: TransportUnderTest.allCases, Delivery.allCases)
@@ -114,8 +114,8 @@ import Testing
         let task = Task { try await delivery.send(HTTPRequest(server.url()), by: client) }
         await standstill.reached.wait()
         await expectCancellation(of: task)
-        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
         try await expectUsable(client)
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
     }
 
     @Test(arguments: TransportUnderTest.allCases)
@@ -138,8 +138,8 @@ import Testing
         await hasFirst.wait()
         await standstill.reached.wait()
         await expectCancellation(of: task)
-        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
         try await expectUsable(client)
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
     }
 
     @Test(arguments: TransportUnderTest.allCases)

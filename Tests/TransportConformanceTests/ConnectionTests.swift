@@ -130,8 +130,8 @@ import Testing
         let client = transport.client()
         let standing = standstill.reached
         try await leave(try await client.stream(HTTPRequest(server.url())), by: way, after: standing)
-        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
         #expect(try await client.send(HTTPRequest(server.url())).body.bytes == [UInt8]("next"))
+        try await needing(.noticeOfLeaving, of: transport) { await standstill.clientLeft.wait() }
     }
 
     private func leave(_ response: HTTPResponse, by way: WayToLeave, after standing: Event) async throws {
