@@ -9,6 +9,7 @@ let package = Package(
     products: [
         .library(name: "ForeignText", targets: ["ForeignText"]),
         .executable(name: "parser-fuzzer", targets: ["Fuzzer"]),
+        .executable(name: "wire-fuzzer", targets: ["WireFuzzer"]),
     ],
     dependencies: [.package(name: "Midstream", path: "../..")],
     targets: [
@@ -25,7 +26,11 @@ let package = Package(
                 .product(name: "MidstreamWire", package: "Midstream", condition: .when(platforms: [.linux])),
             ]),
         .systemLibrary(name: "LibFuzzer"),
-        .executableTarget(name: "Fuzzer", dependencies: ["ForeignText", "LibFuzzer"]),
+        .target(name: "Fuzzing", dependencies: ["LibFuzzer"]),
+        .executableTarget(name: "Fuzzer", dependencies: ["ForeignText", "Fuzzing"]),
+        .executableTarget(
+            name: "WireFuzzer",
+            dependencies: ["Fuzzing", .product(name: "MidstreamWire", package: "Midstream", condition: .when(platforms: [.linux]))]),
     ],
     swiftLanguageModes: [.v6]
 )

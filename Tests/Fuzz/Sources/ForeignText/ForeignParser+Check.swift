@@ -8,7 +8,7 @@ extension ForeignParser {
             case .responseHead:
                 let (received, plain) = (ReceivedHeads.parts(bytes), PlainHeads.parts(bytes))
                 precondition(received == plain, "read as \(received), and line by line as \(plain)")
-            case .wireResponse: checkCuts(bytes)
+            case .wireResponse: WireResponses.check(bytes)
             default: break
             }
         #endif
@@ -30,23 +30,4 @@ extension ForeignParser {
         let (cut, whole) = (SocketMessages.parts(bytes), SocketMessages.parts(bytes, isCut: false))
         precondition(cut == whole, "in fragments read as \(cut), and otherwise as \(whole)")
     }
-
-    #if os(Linux)
-        /// However the bytes are cut, they mean the same.
-        private func checkCuts(_ bytes: [UInt8]) {
-            let plain = PlainResponses.parts(bytes)
-            func check(_ cuts: [Int]) {
-                let parts = WireResponses.parts(bytes, cutAt: cuts)
-                precondition(parts == plain, "cut at \(cuts) read as \(parts), and as the grammar is written as \(plain)")
-            }
-            check([])
-            guard !bytes.isEmpty else { return }
-            // Each place would take too long for the search, so the bytes say which.
-            let cut = Int(bytes.reduce(UInt(0)) { $0 &* 31 &+ UInt($1) } % UInt(bytes.count))
-            check([cut])
-            if bytes.count <= 256 { check(Array(0...bytes.count)) }
-            // By itself, so that reading past its end is noticed.
-            WireResponses.read(Array(bytes[..<cut]))
-        }
-    #endif
 }

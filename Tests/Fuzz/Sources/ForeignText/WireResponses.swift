@@ -1,4 +1,5 @@
 #if os(Linux)
+    @testable import MidstreamCore
     @testable import MidstreamLoop
     @testable import MidstreamWire
 
@@ -14,6 +15,8 @@
         }
 
         private var reader = ResponseReader()
+        /// Reads the fields; what it refuses is read on here.
+        private var fields = HeadReader()
         private let framing: ResponseReader.Framing
         /// Nil when nobody wants to know.
         private var parts: [Part]?
@@ -62,6 +65,7 @@
             case .none: return false
             case .head(let head, let status):
                 parts?.append(.head([UInt8](head), status: status))
+                readFields(of: head, status: status)
                 if !(100..<200 ~= status) { reader.begin(framing) }
             case .body(let count):
                 // Not always all of it, as when a reader has no room.
@@ -75,9 +79,13 @@
                 parts?.append(.body(piece))
                 reader.take(count)
                 input = UnsafeRawBufferPointer(rebasing: input[count...])
-            case .trailer(let line): parts?.append(.trailer([UInt8](line)))
+            case .trailer(let line):
+                parts?.append(.trailer([UInt8](line)))
+                _ = fields.read(trailer: line)
             case .end:
                 parts?.append(.end)
+                _ = fields.takeTrailers()
+                fields = HeadReader()
                 reader.reset()
             case .violation:
                 parts?.append(.violation)
@@ -85,6 +93,17 @@
                 return false
             }
             return true
+        }
+
+        private mutating func readFields(of head: UnsafeRawBufferPointer, status: Int) {
+            switch fields.read(head, status: status) {
+            case .complete(let read):
+                _ = Persistence(read, HTTPHeaders(lines: read.bytes), request: nil, version: fields.version)
+                for case .once(let place) in [read.contentLength, read.contentEncoding, read.transferEncoding] {
+                    _ = read.number(at: place)
+                }
+            case .interim, .refused: break
+            }
         }
     }
 #endif

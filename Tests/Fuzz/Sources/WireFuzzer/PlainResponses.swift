@@ -1,0 +1,1 @@
+../ForeignText/PlainResponses.swift

@@ -1,0 +1,1 @@
+../ForeignText/WireResponses+Check.swift

@@ -1,0 +1,1 @@
+../ForeignText/WireResponses.swift
