@@ -127,7 +127,7 @@
             // The size and its line's end come before the bytes, and a line's end after them (RFC 9112 §7.1).
             let before = isChunked ? 8 : 0
             var piece = [UInt8](unsafeUninitializedCapacity: before + Self.pieceSize + 2) { buffer, count in
-                buffer.initialize(repeating: 0)
+                buffer[..<before].initialize(repeating: 0)
                 let room = UnsafeMutableRawBufferPointer(
                     rebasing: UnsafeMutableRawBufferPointer(buffer)[before..<(before + Self.pieceSize)])
                 taken = feeder.read(into: room, for: transfer)

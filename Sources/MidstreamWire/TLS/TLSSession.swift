@@ -247,10 +247,9 @@
         private func takeOwnOutput(into bytes: inout [UInt8]) {
             let waiting = BIO_ctrl_pending(output)
             guard waiting > 0 else { return }
-            let start = bytes.count
-            bytes.append(contentsOf: repeatElement(0, count: waiting))
-            bytes.withUnsafeMutableBytes { buffer in
-                _ = BIO_read(output, buffer.baseAddress.map { $0 + start }, Int32(waiting))
+            withUnsafeTemporaryAllocation(byteCount: waiting, alignment: 1) { room in
+                let count = BIO_read(output, room.baseAddress, Int32(waiting))
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: room[..<Int(max(0, count))]))
             }
         }
 
