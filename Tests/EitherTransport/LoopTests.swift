@@ -83,6 +83,13 @@
             _ = try await long
         }
 
+        @Test func `Requests one after the other share a connection, however many loops there are`() async throws {
+            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let transport = testedTransport(configuration: TransportConfiguration(eventLoops: 4))
+            for _ in 0..<12 { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) }
+            #expect(server.accepted == 1)
+        }
+
         @Test(arguments: [1, 3]) func `Many requests at a time are all answered, from loops and elsewhere`(_ loops: Int)
             async throws
         {

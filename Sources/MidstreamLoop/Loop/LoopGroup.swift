@@ -54,16 +54,14 @@
         }
 
         /// The loop that the caller's thread drives unless requests wait there, else the one with the fewest: limits are divided among the loops,
-        /// and a request isn't to wait for long ones of its loop while another loop has room. Among equals each in turn.
+        /// and a request isn't to wait for long ones of its loop while another loop has room. Among equals the first: requests that come one
+        /// after the other find the connection of the one before.
         package var preferred: Loop {
             if loops.count == 1 { return loops[0] }
             if let own = loops.first(where: \.isCurrent), own.admission.waitingCount == 0 { return own }
-            let first = nextPlace()
-            var emptiest = loops[first]
-            for place in loops.indices.dropFirst() {
-                let loop = loops[(first + place) % loops.count]
-                if loop.load < emptiest.load { emptiest = loop }
-            }
+            var emptiest = loops[0]
+            for loop in loops.dropFirst() where loop.load < emptiest.load { emptiest = loop }
+            emptiest.expectOneMore()
             return emptiest
         }
 
@@ -77,12 +75,10 @@
         }
 
         /// Each loop in turn.
-        package var next: Loop { loops[nextPlace()] }
-
-        private func nextPlace() -> Int {
+        package var next: Loop {
             turn.withLock { turn in
                 turn = (turn + 1) % loops.count
-                return turn
+                return loops[turn]
             }
         }
     }

@@ -6,6 +6,9 @@
         /// About how many transfers it has; asked on any thread.
         final var load: Int { shownLoad.load(ordering: .relaxed) }
 
+        /// A transfer will be posted, of which the loop's thread doesn't know yet.
+        final func expectOneMore() { shownLoad.add(1, ordering: .relaxed) }
+
         final func showLoad() { shownLoad.store(active.count + admission.waitingCount, ordering: .relaxed) }
 
         /// What it has.
