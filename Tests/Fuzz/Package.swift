@@ -30,7 +30,9 @@ let package = Package(
         .executableTarget(name: "Fuzzer", dependencies: ["ForeignText", "Fuzzing"]),
         .executableTarget(
             name: "WireFuzzer",
-            dependencies: ["Fuzzing", .product(name: "MidstreamWire", package: "Midstream", condition: .when(platforms: [.linux]))]),
+            dependencies: [
+                "Fuzzing", .product(name: "MidstreamWire", package: "Midstream", condition: .when(platforms: [.linux])),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
