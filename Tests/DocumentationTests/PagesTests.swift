@@ -20,9 +20,7 @@ struct PagesTests {
     func declarationsExist(page: MarkdownPage) throws {
         let blocks = try page.blocks().filter { $0.language == "swift-declaration" }
         if blocks.isEmpty { return }
-        let sources = try Repository.files(below: "Sources", withExtension: "swift").map { path in
-            try Repository.lines(of: path).map(Self.declaration)
-        }
+        let sources = try Self.sources.get()
         for block in blocks {
             let wanted = block.lines.map(Self.declaration).filter { !$0.isEmpty }
             #expect(
@@ -76,6 +74,13 @@ struct PagesTests {
         }
         return (0...(file.lines.count - code.count)).contains { start in
             file.trimmed[start] == first && dedented(file.lines[start..<(start + code.count)]) == code
+        }
+    }
+
+    /// Of each source its lines, read once.
+    private static let sources = Result {
+        try Repository.files(below: "Sources", withExtension: "swift").map { path in
+            try Repository.lines(of: path).map(declaration)
         }
     }
 
