@@ -96,6 +96,7 @@ extension ForeignParser {
             _ = NormalizedURL.text(text)
         case .vary: readVary(text)
         #if os(Linux)
+            case .wireFrames: WireFrames.read(bytes)
             case .wireResponse: WireResponses.read(bytes)
         #endif
         }

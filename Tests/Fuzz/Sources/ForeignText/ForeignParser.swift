@@ -53,6 +53,7 @@ public enum ForeignParser: String, CaseIterable, Sendable {
     case url
     case vary
     #if os(Linux)
+        case wireFrames = "wire-frames"
         case wireResponse = "wire-response"
     #endif
 }

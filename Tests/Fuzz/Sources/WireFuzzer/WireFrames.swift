@@ -1,0 +1,1 @@
+../ForeignText/WireFrames.swift
