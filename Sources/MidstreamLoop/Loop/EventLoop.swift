@@ -267,6 +267,8 @@
         /// Ends a transfer that was never under way.
         private func refuse(_ transfer: Transfer, _ error: any Error) {
             startSoon(admission.leave(transfer))
+            // It was expected.
+            showLoad()
             transfer.complete(error)
         }
 
