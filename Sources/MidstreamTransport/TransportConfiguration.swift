@@ -63,7 +63,7 @@ internal import MidstreamCore
         /// pay when the callers' tasks run on them, too (``HTTPClient/executor``). Each thread has its own connections:
         /// ``maximumConnectionsPerHost`` and ``maximumConnections`` are divided among them, and there are no more threads than connections. A
         /// request goes to the thread that its task runs on, if it is one of these and nothing waits there, else to the first of those with the
-        /// fewest.
+        /// fewest. If it has to wait there for a connection, it goes over to the first that has room.
         public var eventLoops: Int
         /// Whether callers' threads may move the bytes of their requests; true by default. They do when requests are sent one after the other
         /// and answered within a millisecond, which saves two switches between threads for each. A thread of Swift's pool is held for up to

@@ -15,7 +15,7 @@
             ] {
                 let count = LoopShare.count(configuration)
                 #expect(count == min(limit, loops))
-                let parts = (0..<count).map { LoopShare(place: $0, count: count).of(limit) }
+                let parts = (0..<count).map { LoopShare(place: $0, count: count, counts: nil).of(limit) }
                 #expect(parts.reduce(0, +) == limit)
                 #expect(parts.allSatisfy { $0 >= 1 })
             }

@@ -40,7 +40,8 @@
             floods = FloodWatch.isNeeded && limits.httpVersions != .http1Only ? FloodWatch() : nil
             super.init(
                 "midstream-curl", poller, limits: options.limits,
-                admission: Admission(hostLimit: hostLimit, totalLimit: totalLimit), usesCallersThreads: limits.usesCallersThreads)
+                admission: Admission(hostLimit: hostLimit, totalLimit: totalLimit, share: share),
+                usesCallersThreads: limits.usesCallersThreads)
             SocketCallbacks.install(on: multi, loop: self)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, hostLimit)
             _ = ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, totalLimit)

@@ -7,7 +7,7 @@
 
     /// A transfer whose bytes curl moves.
     final class CurlTransfer: Transfer, HandleUser, @unchecked Sendable {
-        let curlLoop: any CurlTransferLoop
+        private(set) var curlLoop: any CurlTransferLoop
         private(set) var handle: EasyHandle?
         /// The socket of its connection; nil before the first, and where it isn't known.
         var descriptor: Int32?
@@ -29,6 +29,11 @@
         }
 
         deinit { curl_slist_free_all(address) }
+
+        override func didMove() {
+            // A group's loops are of one kind.
+            if let loop = loop as? any CurlTransferLoop { curlLoop = loop }
+        }
 
         // MARK: Where it is connected to
 

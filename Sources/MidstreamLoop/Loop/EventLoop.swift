@@ -212,7 +212,7 @@
         private func perform(_ operation: LoopOperation) {
             switch operation {
             case .start(let transfer): start(transfer)
-            case .cancel(let transfer): abort(transfer, CancellationError())
+            case .cancel(let transfer): cancel(transfer)
             case .resumeReceiving(let transfer): transfer.resumeReceiving()
             case .resumeSending(let transfer): transfer.resumeSending()
             case .fail(let transfer, let error): abort(transfer, error)
@@ -266,7 +266,7 @@
 
         /// Ends a transfer that was never under way.
         private func refuse(_ transfer: Transfer, _ error: any Error) {
-            startSoon(admission.leave(transfer))
+            startNext(admission.leave(transfer), afterOneOf: transfer.hostKey)
             // It was expected.
             showLoad()
             transfer.complete(error)
@@ -313,7 +313,7 @@
                 active[place] = last
                 last.place = place
             }
-            startSoon(admission.leave(transfer))
+            startNext(admission.leave(transfer), afterOneOf: transfer.hostKey)
             showLoad()
         }
 
@@ -383,16 +383,13 @@
 
     extension EventLoop {
         /// The transfer's host shares connections among its requests: those that wait for one may begin.
-        package final func shareConnections(of transfer: Transfer) { startSoon(admission.share(transfer)) }
+        package final func shareConnections(of transfer: Transfer) {
+            startNext(admission.share(transfer), afterOneOf: transfer.hostKey)
+        }
 
         /// A host doesn't share connections any more, but for those that its given transfers go on over.
         package final func unshareConnections(_ key: Int, except sharing: [Transfer]) {
-            startSoon(admission.unshare(key, except: sharing))
-        }
-
-        /// Starts transfers after the present operation.
-        private func startSoon(_ transfers: [Transfer]) {
-            for transfer in transfers { post(.start(transfer)) }
+            startNext(admission.unshare(key, except: sharing), afterOneOf: key)
         }
     }
 #endif

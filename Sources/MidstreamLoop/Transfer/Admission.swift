@@ -7,6 +7,9 @@
     /// end; and each request costs a look at all others. Over HTTP/2 connections are shared: as long as a host has a transfer, all of them need
     /// one place among all connections, and none waits for its host. Those that may come to carry another protocol share with nobody.
     ///
+    /// Where several loops divide the limits, each has an admission of its own, and places that it keeps for transfers of others
+    /// (``WaitingCounts``).
+    ///
     /// Touched only on the loop's thread.
     package struct Admission {
         private struct Host {
@@ -20,87 +23,65 @@
             var counted = 0
             /// It speaks HTTP/2.
             var isShared = false
-            var waiting = Line()
+            var waiting = TransferLine()
 
             /// How many count towards the host's limit.
             var limited: Int { isShared ? own : active }
 
             /// Whether a transfer may go over a connection that has a place already.
-            func covers(_ transfer: Transfer) -> Bool { isShared && ordinary > 0 && !transfer.hasOwnConnection }
+            func covers(isOwn: Bool) -> Bool { isShared && ordinary > 0 && !isOwn }
 
             /// Whether it covers some of those in line: what has passed and has no connection of its own is there or under way.
             var coversSomeInLine: Bool { isShared && ordinary > 0 && active > own + ordinary }
 
-            mutating func pass(_ transfer: Transfer) {
+            mutating func pass(isOwn: Bool) {
                 active += 1
-                if transfer.hasOwnConnection { own += 1 }
+                if isOwn { own += 1 }
             }
 
-            mutating func stepBack(_ transfer: Transfer) {
+            mutating func stepBack(isOwn: Bool) {
                 active -= 1
-                if transfer.hasOwnConnection { own -= 1 }
+                if isOwn { own -= 1 }
             }
 
-            mutating func begin(_ transfer: Transfer) {
-                if !transfer.hasOwnConnection { ordinary += 1 }
+            mutating func begin(isOwn: Bool) {
+                if !isOwn { ordinary += 1 }
             }
 
-            mutating func take(_ transfer: Transfer) {
-                pass(transfer)
-                begin(transfer)
+            mutating func take(isOwn: Bool) {
+                pass(isOwn: isOwn)
+                begin(isOwn: isOwn)
             }
 
-            mutating func end(_ transfer: Transfer) {
-                stepBack(transfer)
-                if !transfer.hasOwnConnection { ordinary -= 1 }
-            }
-        }
-
-        private struct Line {
-            private var transfers = Queue<Transfer>()
-            /// How many of them don't wait any more.
-            private var dead = 0
-
-            var isEmpty: Bool { transfers.isEmpty }
-            var rest: [Transfer] { transfers.all }
-
-            mutating func append(_ transfer: Transfer) { transfers.append(transfer) }
-
-            /// The next one that still waits.
-            mutating func next() -> Transfer? {
-                while let transfer = transfers.popFirst() {
-                    if transfer.admission.isWaiting { return transfer }
-                    dead -= 1
-                }
-                return nil
-            }
-
-            /// Notes that one doesn't wait here any more. They stay, and are skipped, until there are more of them than of those that wait: to
-            /// let each go at once would take a look at all.
-            mutating func passOver() {
-                dead += 1
-                guard dead > transfers.count - dead + 16 else { return }
-                transfers = Queue(transfers.all.filter(\.admission.isWaiting))
-                dead = 0
+            mutating func end(isOwn: Bool) {
+                stepBack(isOwn: isOwn)
+                if !isOwn { ordinary -= 1 }
             }
         }
 
         /// How many may be under way to one host, and in all; zero: no limit.
         private let hostLimit: Int
         private let totalLimit: Int
+        /// Where other loops see what waits here; nil where there are none.
+        package let counts: WaitingCounts?
+        /// The loop's place among them.
+        private let place: Int
         private var hosts: [Int: Host] = [:]
         /// How many are under way, those to a host that shares connections as one.
         private var inside = 0
         /// Those that have passed their host's limit and wait for the one of all connections.
-        private var line = Line()
+        private var line = TransferLine()
         /// With more hosts, those that share connections and have no transfer are forgotten.
         private var mostHosts = Self.mostRemembered
         private static let mostRemembered = 4_096
         package private(set) var waitingCount = 0
 
-        package init(hostLimit: Int, totalLimit: Int) {
+        /// - Parameter share: The loop's part of the limits, which are given as what that comes to.
+        package init(hostLimit: Int, totalLimit: Int, share: LoopShare = .whole) {
             self.hostLimit = hostLimit
             self.totalLimit = totalLimit
+            counts = share.counts
+            place = share.place
         }
 
         /// Whether the transfer may begin. Otherwise it waits, and ``leave(_:)`` of another one returns it.
@@ -112,51 +93,71 @@
             if let host = hosts[key], hostLimit > 0, host.limited >= hostLimit, !host.isShared || transfer.hasOwnConnection {
                 transfer.admission = .waiting(key)
                 hosts[key]?.waiting.append(transfer)
-                waitingCount += 1
+                noteWaiting(transfer, key)
                 return false
             }
             guard totalLimit > 0 else {
-                hosts[key, default: Host()].take(transfer)
+                hosts[key, default: Host()].take(isOwn: transfer.hasOwnConnection)
                 transfer.admission = .inside(key)
                 return true
             }
             var host = hosts.removeValue(forKey: key) ?? Host()
             let isIn = passHost(transfer, &host, key)
             hosts[key] = host
-            if !isIn { waitingCount += 1 }
+            if !isIn { noteWaiting(transfer, key) }
             return isIn
+        }
+
+        private mutating func noteWaiting(_ transfer: Transfer, _ key: Int) {
+            waitingCount += 1
+            counts?.begin(WantedPlace(host: key, isOwn: transfer.hasOwnConnection), on: place)
+        }
+
+        private mutating func noteEndOfWaiting(_ transfer: Transfer, _ key: Int) {
+            waitingCount -= 1
+            counts?.end(WantedPlace(host: key, isOwn: transfer.hasOwnConnection), on: place)
         }
 
         /// Takes a transfer for which its host has room; false when it waits for the limit of all connections.
         private mutating func passHost(_ transfer: Transfer, _ host: inout Host, _ key: Int) -> Bool {
-            host.pass(transfer)
-            if totalLimit > 0, !host.covers(transfer) {
-                guard inside < totalLimit, line.isEmpty else {
-                    transfer.admission = .inLine(key)
-                    line.append(transfer)
-                    return false
-                }
-                inside += 1
-                host.counted += 1
+            host.pass(isOwn: transfer.hasOwnConnection)
+            guard takePlace(&host, isOwn: transfer.hasOwnConnection) else {
+                transfer.admission = .inLine(key)
+                line.append(transfer)
+                return false
             }
-            host.begin(transfer)
+            host.begin(isOwn: transfer.hasOwnConnection)
             transfer.admission = .inside(key)
             return true
         }
 
+        /// Takes a place among all connections, if one is needed; false when there is none.
+        private mutating func takePlace(_ host: inout Host, isOwn: Bool) -> Bool {
+            guard totalLimit > 0, !host.covers(isOwn: isOwn) else { return true }
+            guard hasPlace else { return false }
+            inside += 1
+            host.counted += 1
+            return true
+        }
+
+        private var hasPlace: Bool { inside < totalLimit && line.isEmpty }
+
         /// Notes that a transfer has ended; returns those that may begin now.
         package mutating func leave(_ transfer: Transfer) -> [Transfer] {
             guard case .inside(let key) = transfer.admission else { return [] }
+            transfer.admission = .left
+            return leave(key, isOwn: transfer.hasOwnConnection)
+        }
+
+        private mutating func leave(_ key: Int, isOwn: Bool) -> [Transfer] {
             if totalLimit == 0, waitingCount == 0, let place = hosts.index(forKey: key), hosts.values[place].active > 1 {
                 // Nobody waits for anything.
-                transfer.admission = .left
-                hosts.values[place].end(transfer)
+                hosts.values[place].end(isOwn: isOwn)
                 return []
             }
             guard var host = hosts.removeValue(forKey: key) else { return [] }
-            transfer.admission = .left
-            host.end(transfer)
-            if host.counted > 0, !host.covers(transfer) {
+            host.end(isOwn: isOwn)
+            if host.counted > 0, !host.covers(isOwn: isOwn) {
                 host.counted -= 1
                 inside -= 1
             }
@@ -184,11 +185,11 @@
         private mutating func takeFromLine(_ host: inout Host, _ key: Int) -> [Transfer] {
             // To look for them takes a look at all in line.
             guard host.coversSomeInLine else { return [] }
-            let taken = line.rest.filter { $0.admission == .inLine(key) && host.covers($0) }
+            let taken = line.rest.filter { $0.admission == .inLine(key) && host.covers(isOwn: $0.hasOwnConnection) }
             for transfer in taken {
-                host.begin(transfer)
+                host.begin(isOwn: transfer.hasOwnConnection)
                 transfer.admission = .inside(key)
-                waitingCount -= 1
+                noteEndOfWaiting(transfer, key)
                 line.passOver()
             }
             return taken
@@ -196,11 +197,11 @@
 
         /// Those that need none among the host's either.
         private mutating func takeWaiting(_ host: inout Host, _ key: Int) -> [Transfer] {
-            let taken = host.waiting.rest.filter { $0.admission == .waiting(key) && host.covers($0) }
+            let taken = host.waiting.rest.filter { $0.admission == .waiting(key) && host.covers(isOwn: $0.hasOwnConnection) }
             for transfer in taken {
-                host.take(transfer)
+                host.take(isOwn: transfer.hasOwnConnection)
                 transfer.admission = .inside(key)
-                waitingCount -= 1
+                noteEndOfWaiting(transfer, key)
                 host.waiting.passOver()
             }
             return taken
@@ -217,7 +218,7 @@
             let places = min(1, host.ordinary)
             for transfer in sharing where transfer.admission == .inside(key) {
                 transfer.admission = .left
-                host.end(transfer)
+                host.end(isOwn: transfer.hasOwnConnection)
             }
             if totalLimit > 0 {
                 inside += host.ordinary - places
@@ -229,20 +230,27 @@
 
         /// Ends the waiting of a transfer that was given up; false when it didn't wait.
         package mutating func giveUp(_ transfer: Transfer) -> Bool {
-            let state = transfer.admission
-            guard state.isWaiting else { return false }
-            transfer.admission = .left
-            waitingCount -= 1
-            if case .waiting(let key) = state { hosts[key]?.waiting.passOver() }
-            if case .inLine(let key) = state {
+            switch transfer.admission {
+            case .waiting(let key):
+                transfer.admission = .left
+                hosts[key]?.waiting.passOver()
+                noteEndOfWaiting(transfer, key)
+            case .inLine(let key):
+                transfer.admission = .left
                 line.passOver()
-                guard var host = hosts.removeValue(forKey: key) else { return true }
-                host.stepBack(transfer)
-                // The next one of its host takes its place, at the end of the line.
-                _ = admit(&host, key)
-                put(back: host, key)
+                leaveLine(transfer, key)
+            case .none, .inside, .left: return false
             }
             return true
+        }
+
+        private mutating func leaveLine(_ transfer: Transfer, _ key: Int) {
+            noteEndOfWaiting(transfer, key)
+            guard var host = hosts.removeValue(forKey: key) else { return }
+            host.stepBack(isOwn: transfer.hasOwnConnection)
+            // The next one of its host takes its place, at the end of the line.
+            _ = admit(&host, key)
+            put(back: host, key)
         }
 
         /// Those that wait.
@@ -263,7 +271,7 @@
             while !host.waiting.isEmpty, host.limited < hostLimit {
                 guard let transfer = host.waiting.next() else { break }
                 if passHost(transfer, &host, key) {
-                    waitingCount -= 1
+                    noteEndOfWaiting(transfer, key)
                     next.append(transfer)
                 }
             }
@@ -274,9 +282,9 @@
             var next: [Transfer] = []
             while inside < totalLimit, let transfer = line.next() {
                 guard case .inLine(let key) = transfer.admission, var host = hosts.removeValue(forKey: key) else { continue }
-                host.begin(transfer)
+                host.begin(isOwn: transfer.hasOwnConnection)
                 transfer.admission = .inside(key)
-                waitingCount -= 1
+                noteEndOfWaiting(transfer, key)
                 next.append(transfer)
                 host.counted += 1
                 inside += 1
@@ -284,6 +292,46 @@
                 hosts[key] = host
             }
             return next
+        }
+    }
+
+    /// What goes over to another loop.
+    extension Admission {
+        /// Keeps a place for a transfer of another loop; false when there is none.
+        mutating func reserve(_ wanted: WantedPlace) -> Bool {
+            var host = hosts.removeValue(forKey: wanted.host) ?? Host()
+            defer { put(back: host, wanted.host) }
+            let isUnlimited = hostLimit == 0 || (host.isShared && !wanted.isOwn)
+            guard isUnlimited || host.limited < hostLimit, takePlace(&host, isOwn: wanted.isOwn) else { return false }
+            host.take(isOwn: wanted.isOwn)
+            return true
+        }
+
+        /// Gives back a place that was kept for nobody; returns those that may begin now.
+        mutating func giveBack(_ place: WantedPlace) -> [Transfer] { leave(place.host, isOwn: place.isOwn) }
+
+        /// Takes out one that waits, for a loop that keeps a place for it; nil when none does any more.
+        mutating func handOver(_ wanted: WantedPlace) -> Transfer? {
+            counts?.answer(wanted, on: place)
+            let key = wanted.host
+            if let transfer = hosts[key]?.waiting.take(where: { $0.hasOwnConnection == wanted.isOwn }) {
+                noteEndOfWaiting(transfer, key)
+                transfer.admission = .inside(key)
+                return transfer
+            }
+            guard let transfer = line.take(where: { $0.admission == .inLine(key) && $0.hasOwnConnection == wanted.isOwn }) else {
+                return nil
+            }
+            leaveLine(transfer, key)
+            transfer.admission = .inside(key)
+            return transfer
+        }
+
+        /// What transfers of other loops wait for that one to a host may have left.
+        func wantedPlaces(afterOneOf key: Int) -> [WantedPlace] {
+            guard let counts, counts.isAnyUnclaimed else { return [] }
+            if totalLimit > 0, hasPlace { return counts.unclaimedPlaces }
+            return [WantedPlace(host: key, isOwn: false), WantedPlace(host: key, isOwn: true)]
         }
     }
 

@@ -17,7 +17,8 @@
     /// says how that is done.
     ///
     /// `@unchecked Sendable`: the constants are readable anywhere; `continuation` is set before the transfer is posted, and from then on all
-    /// variables are touched only on the loop's thread. The reader of a streamed body shares a ``BodyStream`` with the loop.
+    /// variables are touched only on the loop's thread. `loop` is set once more at most, on the thread of the first, before the transfer is
+    /// posted to the second. The reader of a streamed body shares a ``BodyStream`` with the loop.
     ///
     /// `@exclusivity(unchecked)` stands, here and in what a loop's thread touches besides, where a variable is only read and set as a whole, or
     /// changed in place by what knows nothing of the variable's owner, so that accesses can't overlap: the checks took a fifth of a request's
@@ -26,7 +27,8 @@
     open class Transfer: @unchecked Sendable {
         package final let request: HTTPRequest
         package final let options: ExchangeOptions
-        package final let loop: any TransferLoop
+        /// The one that it was made for, or the one that it has gone over to before it began.
+        @exclusivity(unchecked) package private(set) final var loop: any TransferLoop
         /// Whether the URL is an https one.
         package final let isSecure: Bool
         /// Where a streamed body of the request is read: where its caller's tasks run, but for a file, whose disk or pipe no loop may wait for.
@@ -107,11 +109,20 @@
         /// Has the exchange happen on the transfer's loop. A buffered response comes with its body in memory, and the caller is resumed once.
         nonisolated(nonsending) package final func response() async throws -> ArrivedResponse {
             defer { _ = isAnswered.load(ordering: .acquiring) }
+            // Whatever loop it is on when it is cancelled.
+            let home = loop
             return try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { start(resuming: $0) }
             } onCancel: {
-                loop.post(.cancel(self))
+                home.post(.cancel(self))
             }
+        }
+
+        /// Has it begin on another loop than the one where it waits, once.
+        final func move(to loop: any TransferLoop) {
+            assert(self.loop.isCurrent && !isUnderWay)
+            self.loop = loop
+            didMove()
         }
 
         /// Hands the transfer to its loop, which resumes the continuation once. Not inlined, to keep async frames small.
@@ -134,6 +145,8 @@
 
         /// By what the connections to its host are counted: ``Admission/hostKey(of:)``.
         open var hostKey: Int { Admission.hostKey(of: request.urlText) }
+        /// The transfer will begin on another loop than it was made for.
+        open func didMove() {}
         /// Goes on with the piece of the body that was refused.
         open func resumeReceiving() {}
         /// Goes on sending a body of which there was nothing more.

@@ -28,6 +28,10 @@
         func expectDeadline(of transfer: Transfer)
         /// The transfer's host shares connections among its requests.
         func shareConnections(of transfer: Transfer)
+        /// Has transfers that wait on other loops come over, as long as there is room for them.
+        func takeOver(_ wanted: WantedPlace)
+        /// Lets one that waits begin on another loop, which keeps a place for it; false when none does any more.
+        func handOver(_ wanted: WantedPlace, to loop: any TransferLoop) -> Bool
     }
 
     extension TransferLoop {

@@ -42,7 +42,7 @@
             mostPrepared = min(sharedLimit, mostIdle)
             super.init(
                 "midstream-wire", poller, limits: settings.limits,
-                admission: Admission(hostLimit: host ?? 0, totalLimit: total ?? 0),
+                admission: Admission(hostLimit: host ?? 0, totalLimit: total ?? 0, share: share),
                 usesCallersThreads: limits.usesCallersThreads)
             try run()
         }

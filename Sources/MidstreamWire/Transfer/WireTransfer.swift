@@ -79,6 +79,10 @@
             writer = PipeWriter(pipe: pipe, loop: loop)
         }
 
+        override func didMove() {
+            if let pipe { writer = PipeWriter(pipe: pipe, loop: loop) }
+        }
+
         /// Decides how the request is sent.
         ///
         /// - Throws: ``HTTPError``; nothing has been sent.

@@ -25,5 +25,35 @@
             group.close()
             group.waitForEnd()
         }
+
+        @Test func `Connections for other protocols have all that are allowed, whatever loop their tasks run on`() async throws {
+            let server = try RawServer { connection in
+                while let bytes = connection.readSome() { connection.write(bytes) }
+            }
+            let transport = wireTransport(configuration: TransportConfiguration(maximumConnectionsPerHost: 3, eventLoops: 3))
+            let origin = try #require(HTTPOrigin(server.url))
+            let echoes = await withTaskExecutorPreference(transport.executor) {
+                await withTaskGroup(of: [UInt8]?.self) { group in
+                    let held = Gate()
+                    for number in 0..<3 {
+                        group.addTask {
+                            guard let channel = try? await transport.connect(to: origin, tls: nil, timeout: .seconds(600)) else {
+                                return nil
+                            }
+                            async let allStand: Void = held.wait()
+                            // None is given up before all of them stand.
+                            await held.reached(by: 3)
+                            held.open()
+                            await allStand
+                            try? await channel.write([UInt8(number)])
+                            var received = channel.received.makeAsyncIterator()
+                            return try? await received.next()
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+            }
+            #expect(Set(echoes.map { $0 ?? [] }) == [[0], [1], [2]])
+        }
     }
 #endif
