@@ -34,22 +34,20 @@
             let origin = try #require(HTTPOrigin(server.url))
             let echoes = await withTaskExecutorPreference(transport.executor) {
                 await withTaskGroup(of: [UInt8]?.self) { group in
-                    let held = Gate()
+                    let allStand = Gate()
                     for number in 0..<3 {
                         group.addTask {
                             guard let channel = try? await transport.connect(to: origin, tls: nil, timeout: .seconds(600)) else {
                                 return nil
                             }
-                            async let allStand: Void = held.wait()
-                            // None is given up before all of them stand.
-                            await held.reached(by: 3)
-                            held.open()
-                            await allStand
+                            await allStand.wait()
                             try? await channel.write([UInt8(number)])
-                            var received = channel.received.makeAsyncIterator()
-                            return try? await received.next()
+                            defer { channel.close() }
+                            return try? await channel.read()
                         }
                     }
+                    await allStand.reached(by: 3)
+                    allStand.open()
                     return await group.reduce(into: []) { $0.append($1) }
                 }
             }
