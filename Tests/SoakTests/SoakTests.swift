@@ -16,15 +16,15 @@ private let wantedCalls = ProcessInfo.processInfo.environment["MIDSTREAM_SOAK"].
 struct SoakTests {
     @Test(
         "many calls to a server that fails, stalls and drops at random: each ends with success or one typed error",
-        .timeLimit(.minutes(60)))
-    func soak() async throws {
+        .timeLimit(.minutes(60)), arguments: Loops.allCases)
+    private func soak(_ loops: Loops) async throws {
         let calls = wantedCalls ?? 1_000
         // What is opened or allocated once, by whomever, is so now.
-        if wantedCalls != nil { _ = try await run(calls: 500, seed: 7) }
+        if wantedCalls != nil { _ = try await run(calls: 500, seed: 7, loops) }
         let threads = wantedCalls == nil ? nil : await ProcessFigures.settledThreads()
         let descriptors = ProcessFigures.descriptors
         let start = ContinuousClock.now
-        let (finished, account) = try await run(calls: calls, seed: 42)
+        let (finished, account) = try await run(calls: calls, seed: 42, loops)
         let time = start.duration(to: .now)
         let (sent, received, connections) = (finished.sent, finished.received, finished.connections)
 
@@ -47,7 +47,7 @@ struct SoakTests {
             let half = account.resident[5]
             #expect(resident < half + max(half / 10, 16_384), "memory grew from \(half) to \(resident) kB")
         }
-        print("soak: \(calls) calls in \(time), \(connections) connections")
+        print("soak: \(loops), \(calls) calls in \(time), \(connections) connections")
         print("soak: \(finished.usesNginx ? "half of them to nginx" : "no nginx"), \(account.overHTTP2) responses over HTTP/2")
         print("soak: \(sent.all) requests sent, at most \(sent.most) for a call; \(received) received")
         print("soak: descriptors \(descriptors ?? -1) → \(ProcessFigures.descriptors ?? -1)")
@@ -55,6 +55,15 @@ struct SoakTests {
         print("soak: resident kB by tenths \(account.resident), at the end \(resident ?? -1)")
         print("soak: \(String(describing: account.retryBudget))")
         for (ending, count) in account.endings.sorted(by: { $0.value > $1.value }) { print("soak: \(count) × \(ending)") }
+    }
+
+    /// What moves the bytes.
+    private enum Loops: CaseIterable {
+        case one
+        #if os(Linux)
+            /// With fewer connections than calls, so that some always wait.
+            case three
+        #endif
     }
 
     /// What is left of a run, whose servers are gone.
@@ -69,9 +78,9 @@ struct SoakTests {
         }
     }
 
-    private func run(calls: Int, seed: UInt64) async throws -> (Finished, SoakRun.Account) {
+    private func run(calls: Int, seed: UInt64, _ loops: Loops) async throws -> (Finished, SoakRun.Account) {
         let run = try await SoakRun(calls: calls, seed: seed, restarts: wantedCalls != nil)
-        var transport: (any HTTPTransport & AnyObject)? = Self.transport(trusting: run.nginx?.authority)
+        var transport: (any HTTPTransport & AnyObject)? = Self.transport(loops, trusting: run.nginx?.authority)
         weak let released = transport
         let account = try await run.run(on: #require(transport), inFlight: 128)
         // Nothing is under way any more, so nothing may hold the transport.
@@ -86,9 +95,10 @@ struct SoakTests {
     }
 
     /// The one that `MIDSTREAM_TRANSPORT` names, otherwise the platform's.
-    private static func transport(trusting authority: String?) -> any HTTPTransport & AnyObject {
+    private static func transport(_ loops: Loops, trusting authority: String?) -> any HTTPTransport & AnyObject {
         #if os(Linux)
             var configuration = TransportConfiguration()
+            if loops == .three { (configuration.eventLoops, configuration.maximumConnectionsPerHost) = (3, 24) }
             configuration.tls.authorities = authority.map { .file($0) }
             let name = ProcessInfo.processInfo.environment["MIDSTREAM_TRANSPORT"]
             return name == "curl" ? CurlTransport(configuration: configuration) : WireTransport(configuration: configuration)

@@ -2,9 +2,10 @@
     /// Transfers that wait go over to another loop that has room: see ``WaitingCounts``.
     extension EventLoop {
         /// Starts those that may begin after one to a host, and has others come over if there is still room.
-        final func startNext(_ transfers: [Transfer], afterOneOf key: Int) {
+        final func startNext(_ transfers: [Transfer], afterOneOf key: @autoclosure () -> Int) {
             startSoon(transfers)
-            for wanted in admission.wantedPlaces(afterOneOf: key) { takeOver(wanted) }
+            guard let counts = admission.counts, counts.isAnyUnclaimed else { return }
+            for wanted in admission.wantedPlaces(afterOneOf: key()) { takeOver(wanted) }
         }
 
         /// Starts transfers after the present operation.

@@ -329,8 +329,7 @@
 
         /// What transfers of other loops wait for that one to a host may have left.
         func wantedPlaces(afterOneOf key: Int) -> [WantedPlace] {
-            guard let counts, counts.isAnyUnclaimed else { return [] }
-            if totalLimit > 0, hasPlace { return counts.unclaimedPlaces }
+            if let counts, totalLimit > 0, hasPlace { return counts.unclaimedPlaces }
             return [WantedPlace(host: key, isOwn: false), WantedPlace(host: key, isOwn: true)]
         }
     }

@@ -37,7 +37,7 @@
         private let unclaimed = Atomic(0)
 
         /// Whether it pays to look.
-        var isAnyUnclaimed: Bool { unclaimed.load(ordering: .relaxed) > 0 }
+        package var isAnyUnclaimed: Bool { unclaimed.load(ordering: .relaxed) > 0 }
 
         var unclaimedPlaces: [WantedPlace] { state.withLock { state in state.counts.keys.filter { state.unclaimed($0) > 0 } } }
 
