@@ -44,8 +44,8 @@ internal import MidstreamCore
         /// A stalled body is noticed within a sixteenth more than this. Events that are read with a `silenceLimit` have that instead.
         public var idleTimeout: Duration?
         /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
-        /// they came. 256 by default, nil: no limit. With libcurl those of large or streamed bodies over HTTP/2 are counted separately,
-        /// here and in ``maximumConnections``. A proxy is the host of all requests that it forwards.
+        /// they came, with several ``eventLoops`` on each of them. 256 by default, nil: no limit. With libcurl those of large or streamed
+        /// bodies over HTTP/2 are counted separately, here and in ``maximumConnections``. A proxy is the host of all requests that it forwards.
         public var maximumConnectionsPerHost: Int?
         /// How many connections may stand at a time in all; further requests wait. Over HTTP/2 a host counts as one, and gets
         /// further connections only while there is room; other hosts that begin then may exceed the limit by these. Nil, no

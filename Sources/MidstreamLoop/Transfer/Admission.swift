@@ -314,17 +314,15 @@
         mutating func handOver(_ wanted: WantedPlace) -> Transfer? {
             counts?.answer(wanted, on: place)
             let key = wanted.host
-            if let transfer = hosts[key]?.waiting.take(where: { $0.hasOwnConnection == wanted.isOwn }) {
-                noteEndOfWaiting(transfer, key)
-                transfer.admission = .inside(key)
-                return transfer
+            var next = hosts[key]?.waiting.take { $0.hasOwnConnection == wanted.isOwn }
+            if let next {
+                noteEndOfWaiting(next, key)
+            } else {
+                next = line.take { $0.admission == .inLine(key) && $0.hasOwnConnection == wanted.isOwn }
+                if let next { leaveLine(next, key) }
             }
-            guard let transfer = line.take(where: { $0.admission == .inLine(key) && $0.hasOwnConnection == wanted.isOwn }) else {
-                return nil
-            }
-            leaveLine(transfer, key)
-            transfer.admission = .inside(key)
-            return transfer
+            next?.admission = .inside(key)
+            return next
         }
 
         /// What transfers of other loops wait for that one to a host may have left.
