@@ -17,6 +17,7 @@
         }
 
         func receive() {
+            assert(loop.isCurrent)
             guard let transfer, !transfer.isReceivingPaused else { return }
             if !held.isEmpty {
                 guard case .more = takeHeld(transfer) else { return }

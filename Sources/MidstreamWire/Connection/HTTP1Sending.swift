@@ -32,6 +32,7 @@
         private static let pieceSize = 64 << 10
 
         func send() {
+            assert(loop.isCurrent)
             if let transfer, let pipe = transfer.pipe, pipe.connection != nil { return send(pipe, transfer) }
             guard let transfer, !sending.isBroken, !transfer.sent.isWhole else { return }
             var rest = Self.turn

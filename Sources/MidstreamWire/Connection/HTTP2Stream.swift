@@ -48,6 +48,7 @@
         // MARK: Sending
 
         func send() {
+            assert(connection.loop.isCurrent)
             connection.session?.resume(stream: id)
             connection.flushSoon()
         }
@@ -171,6 +172,7 @@
         }
 
         func receive() {
+            assert(connection.loop.isCurrent)
             guard !transfer.isReceivingPaused, !held.isEmpty else { return }
             var bytes: [UInt8] = []
             swap(&bytes, &held)
