@@ -34,8 +34,11 @@ public struct CacheInterceptor: HTTPInterceptor {
 
     /// Forgets what is stored for a URL, all variants of all owners.
     ///
-    /// - Parameter url: An absolute URL.
-    public func remove(_ url: String) async { await cache.forget(NormalizedURL.text(url), on: ContinuousClock()) }
+    /// - Parameter url: An absolute URL, as it would be given to a request.
+    public func remove(_ url: String) async {
+        let sent = (try? URLText.resolve(url, base: nil, query: nil)) ?? url
+        await cache.forget(NormalizedURL.text(sent), on: ContinuousClock())
+    }
 
     /// Forgets everything.
     public func removeAll() async { await cache.forgetAll(origin: nil, on: ContinuousClock()) }

@@ -74,8 +74,14 @@ extension ResponseCache {
         let (seconds, isFresh) = rules.left(of: head, at: fetched.responseTime)
         let left = Self.ttl(seconds)
         status.ttl = left
-        status.isStored = true
-        note(miss, status, isFresh ? "stored, fresh for \(left) s" : "stored, to be validated before it is used")
+        if target.expected ?? 0 > target.limit {
+            note(miss, status, "isn't stored: larger than an entry may be")
+        } else if !target.isCurrent(by: fetched.permit) {
+            note(miss, status, "isn't stored: removed meanwhile")
+        } else {
+            status.isStored = true
+            note(miss, status, isFresh ? "stored, fresh for \(left) s" : "stored, to be validated before it is used")
+        }
         let isShared = isFresh && fetched.response.status != .partialContent && miss.demand.range == nil
         return (target, isShared ? head : nil)
     }
@@ -85,6 +91,7 @@ extension ResponseCache {
         let response = fetched.response
         var target = Recording.Target(entry: entry, asked: fetched.miss.lookup.key, limit: options.maximumEntryBytes)
         let length = fields.contentLength
+        let count = response.body.bytes.map { Int64($0.count) }
         // A whole response, stale as it may be, can still stand in for the server, and a part of a newer one can't.
         target.replacesWhole = fetched.miss.lookup.variants.contains { old in
             old.isWhole && !old.head.isInvalidated && entry.replaces(old)
@@ -92,15 +99,15 @@ extension ResponseCache {
         guard response.status == .partialContent,
             case .bytes(let part, let total)? = response.headers[.contentRange].flatMap({ ContentRange($0) })
         else {
-            target.expected = length
+            target.expected = length ?? count
             target.length = length
             target.keepsParts = response.status == .ok && entry.head.hasStrongValidator
             return target
         }
-        let count = part.upperBound - part.lowerBound
-        if let bytes = response.body.bytes, Int64(bytes.count) != count { return nil }
+        let announced = part.upperBound - part.lowerBound
+        guard count ?? announced == announced else { return nil }
         target.offset = part.lowerBound
-        target.expected = count
+        target.expected = announced
         target.length = total
         target.keepsParts = entry.head.hasStrongValidator
         // More bytes of what is there already. What nobody checks stays a part, in the place of the other.
@@ -109,8 +116,15 @@ extension ResponseCache {
             !old.isWholeUnchecked(with: part, of: response)
         {
             target.entry = freshened(old, by: fetched)
+            target.limit = room(for: part, in: old)
         }
         return target
+    }
+
+    /// How many bytes of a part an entry takes, beside those that are there already.
+    func room(for part: Range<Int64>, in entry: CacheEntry) -> Int64 {
+        let others = entry.adding(part).storedBytes - (part.upperBound - part.lowerBound)
+        return max(0, options.maximumEntryBytes - others)
     }
 
     /// The body, recorded as it is read; what is in memory is stored at once.

@@ -62,7 +62,9 @@ extension ResponseCache {
         let entry = freshened(part.entry, by: fetched)
         let isPart = miss.demand.range != nil
         let isUnchecked = isPart && part.entry.isWholeUnchecked(with: part.start..<wanted.upperBound, of: fetched.response)
-        let isKept = !isUnchecked && mayKeep(entry, fetched)
+        let rest = part.start..<wanted.upperBound
+        let fits = Int64(rest.count) <= room(for: rest, in: entry)
+        let isKept = fits && !isUnchecked && mayKeep(entry, fetched)
         let told = isPart ? [] : (miss.request.representationDigests ?? part.told).all
         var body = await joined(beginning, part, wanted, fetched, storing: isKept && told.isEmpty ? entry : nil)
         if !told.isEmpty { body = try await checked(body, by: told, fetched, storing: isKept ? entry : nil) }
@@ -103,7 +105,7 @@ extension ResponseCache {
         if let entry {
             let target = Recording.Target(
                 entry: entry, asked: fetched.miss.lookup.key, offset: part.start, expected: count, length: entry.length,
-                keepsParts: true, limit: max(0, options.maximumEntryBytes - entry.storedBytes))
+                keepsParts: true, limit: count)
             rest = await record(rest, target, fetched, sharing: nil).0
         }
         return .joined(beginning, rest, length: wanted.upperBound - wanted.lowerBound, arriving: count)

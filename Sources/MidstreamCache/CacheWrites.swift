@@ -95,15 +95,20 @@ extension ResponseCache {
     ) {
         guard let call = next.call, validating.withLock({ $0.insert(entry.id).inserted }) else { return }
         let (detached, limit) = next.detached(from: call, timeout: request.timeout)
+        let askedRange = request.method == .get ? request.headers[.range] : nil
         var request = request.asNewCall()
-        // The whole is wanted, whatever part of it was answered.
         request.method = .get
         for name in [HTTPHeaders.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
+        // The whole is wanted, whatever part of it was answered; what isn't there isn't fetched by a validation.
+        if !entry.isWhole, let first = entry.ranges.first?.lowerBound {
+            request.headers[.range] = askedRange ?? "bytes=\(first)-\(first)"
+        }
+        let demand = entry.isWhole ? .plain : CacheDemand(request)
         request.onInterim = nil
         let lookup = lookup.withoutBodies
         let reason = MissReason(forward: .stale, text: Reuse.Reason.stale.rawValue)
         let miss = CacheMiss(
-            request, .plain, lookup, reason, rules.miss(reason, .get, .plain, lookup), on: clock, isInBackground: true)
+            request, demand, lookup, reason, rules.miss(reason, .get, demand, lookup), on: clock, isInBackground: true)
         // Not the position, which would hold the client.
         let (recorder, pass) = (call.recorder, next.position.pass)
         let hasBegun = call.owner.background.start { [self] in
@@ -113,7 +118,12 @@ extension ResponseCache {
                 do {
                     let response = try await TimeLimit(limit, on: clock).run(error: { _ in .timedOut() }) {
                         let response = try await self.fetch(miss, detached).response
-                        for try await _ in response.body {}
+                        // Nobody else reads it.
+                        if response.cacheStatus?.isStored == true {
+                            for try await _ in response.body {}
+                        } else {
+                            response.body.close()
+                        }
                         return response
                     }
                     observation?.end(returning: response)

@@ -132,7 +132,12 @@ public final class DiskCacheStore: CacheStore {
     }
 
     /// Replaces the head of an entry.
-    public func update(_ entry: CacheEntry) async throws -> Bool { try await perform { try $0.update(entry) } }
+    public func update(_ entry: CacheEntry) async throws -> Bool {
+        let isThere = try await perform { try $0.update(entry) }
+        // Nothing else would shorten the log of entries that are only validated.
+        planMaintenance { _ in }
+        return isThere
+    }
 
     /// Forgets the entries of a URL.
     public func remove(_ key: CacheKey) async throws {

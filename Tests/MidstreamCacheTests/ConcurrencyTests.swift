@@ -317,80 +317,6 @@ struct ConcurrencyTests {
         #expect(bench.sent == 2)
     }
 
-    @Test("the stale answer comes at once, one validation follows it, and its result is served")
-    func staleWhileRevalidate() async throws {
-        let gate = Gate()
-        let number = Locked(0)
-        let bench = CacheBench { request in
-            let isFirst = number.withLock { number in
-                number += 1
-                return number == 1
-            }
-            if !isFirst { await gate.wait() }
-            return HTTPResponse(
-                status: 200,
-                headers: ["Cache-Control": "max-age=10, stale-while-revalidate=60", "ETag": isFirst ? "\"a\"" : "\"b\""],
-                body: .text(isFirst ? "one" : "two"), request: request)
-        }
-        _ = try await bench.get()
-        bench.clock.advance(20)
-        let answered = try await bench.get()
-        for stale in [answered, try await bench.get(), try await bench.get()] {
-            #expect(stale.text == "one" && stale.isHit && stale.cacheStatus?.ttl == -10)
-        }
-        await gate.reached()
-        #expect(bench.sent == 2 && bench.stub.requests.last?.headers["If-None-Match"] == "\"a\"")
-        gate.open()
-        await eventually { bench.cache.statistics.stored >= 2 }
-        #expect(try await bench.get().text == "two")
-        #expect(bench.sent == 2)
-        // What came of it is told where it began.
-        await eventually { answered.trace.events(named: "cache.outcome").count == 2 }
-        let events = answered.trace.events(named: "cache.outcome")
-        #expect(events.first?.attributes["hit"] == true && events.last?.attributes["forward"] == "stale")
-    }
-
-    @Test("a validation behind the answer that fails is told in the trace of the call that was answered")
-    func failedValidation() async throws {
-        let isGone = Locked(false)
-        let bench = CacheBench { request in
-            if isGone.withLock({ $0 }) { throw HTTPError(.connection, phase: .notSent) }
-            return HTTPResponse(
-                status: 200, headers: ["Cache-Control": "max-age=10, stale-while-revalidate=60"], body: .text("x"),
-                request: request)
-        }
-        _ = try await bench.get()
-        isGone.withLock { $0 = true }
-        bench.clock.advance(20)
-        let stale = try await bench.get()
-        await eventually { "\(stale.trace)".contains("failed to ask the server meanwhile: connection") }
-        #expect(stale.isHit)
-    }
-
-    @Test("a validation behind the answer ends with its client")
-    func released() async throws {
-        let wasCancelled = Gate()
-        let isStalling = Locked(false)
-        var bench: CacheBench? = CacheBench { request in
-            if isStalling.withLock({ $0 }) {
-                do { try await untilCancelled() } catch {
-                    wasCancelled.open()
-                    throw error
-                }
-            }
-            return HTTPResponse(
-                status: 200, headers: ["Cache-Control": "max-age=10, stale-while-revalidate=60"], body: .text("x"),
-                request: request)
-        }
-        _ = try await bench?.get()
-        isStalling.withLock { $0 = true }
-        bench?.clock.advance(20)
-        _ = try await bench?.get()
-        await eventually { bench?.sent == 2 }
-        bench = nil
-        await wasCancelled.wait()
-    }
-
     @Test("a stale response answers in the place of an error where the server lets it", arguments: [true, false])
     func staleIfError(breaks: Bool) async throws {
         let number = Locked(0)
@@ -520,6 +446,29 @@ struct ConcurrencyTests {
         }
         for _ in 0..<2 { #expect(try await bench.get().data.count == 6) }
         #expect(bench.sent == 2)
+    }
+
+    @Test("what announces that it is too large isn't said to be stored", arguments: [true, false])
+    func tooLargeAnnounced(isArriving: Bool) async throws {
+        let bench = CacheBench(options: { $0.maximumEntryBytes = 5 }) { request in
+            HTTPResponse(
+                status: 200,
+                headers: isArriving ? ["Cache-Control": "max-age=60", "Content-Length": "6"] : ["Cache-Control": "max-age=60"],
+                body: isArriving ? .incoming(ArrivingBody([[1, 2, 3], [4, 5, 6]])) : .bytes([1, 2, 3, 4, 5, 6]), request: request)
+        }
+        let response = try await bench.get()
+        #expect(response.data.count == 6 && response.cacheStatus?.isStored == false)
+        #expect("\(response.trace)".contains("isn't stored: larger than an entry may be"))
+        #expect(!"\(response.trace)".contains("stored, fresh"))
+    }
+
+    @Test("what empties the cache isn't said to be stored")
+    func clearing() async throws {
+        let bench = CacheBench { request in
+            HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60", "Clear-Site-Data": "\"cache\""], request: request)
+        }
+        let response = try await bench.get()
+        #expect(response.cacheStatus?.isStored == false && !"\(response.trace)".contains("stored, fresh"))
     }
 }
 

@@ -268,6 +268,15 @@ struct FlowTests {
         #expect(try await !bench.get("http://a.test/1").isHit)
     }
 
+    @Test("the cache forgets a URL as a request would have it", arguments: ["ü", "a b", "1?q=ü", "../x|y", "1#part"])
+    func removingAsWritten(path: String) async throws {
+        let bench = CacheBench { HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=99"], request: $0) }
+        let url = "http://Bücher.test/\(path)"
+        for isHit in [false, true] { #expect(try await bench.get(url).isHit == isHit) }
+        await bench.cache.remove(url)
+        #expect(try await !bench.get(url).isHit)
+    }
+
     @Test("what one user was answered isn't for another, and secrets aren't kept")
     func partitions() async throws {
         let bench = CacheBench { request in

@@ -14,9 +14,10 @@ struct RangeTests {
     /// Serves ranges of ten digits, as servers do.
     private func bench(
         _ headers: HTTPHeaders = ["ETag": "\"a\""], store: any CacheStore = MemoryCacheStore(),
+        options: (inout CacheOptions) -> Void = { _ in },
         status: @escaping @Sendable (_ range: String) -> HTTPStatus = { _ in 206 }
     ) -> CacheBench {
-        CacheBench(store: store) { request in
+        CacheBench(store: store, options: options) { request in
             var headers = headers
             headers["Cache-Control"] = "max-age=60"
             let text = Self.text
@@ -158,6 +159,19 @@ struct RangeTests {
             #expect(whole.status == 200 && whole.text == Self.text && whole.cacheStatus?.isStored == false)
         }
         #expect(try await get(bench, "0-4").isHit && bench.sent == 3)
+    }
+
+    @Test("parts don't make an entry larger than one may be")
+    func largeInParts() async throws {
+        let store = MemoryCacheStore()
+        let bench = bench(store: store) { $0.maximumEntryBytes = 6 }
+        for (range, isStored) in [("0-3", true), ("4-6", false), ("2-5", true), ("6-6", false)] {
+            #expect(try await get(bench, range).cacheStatus?.isStored == isStored, "\(range)")
+        }
+        #expect(try await get(bench, "0-5").isHit)
+        let whole = try await get(bench, nil)
+        #expect(whole.text == Self.text && whole.cacheStatus?.isStored == false)
+        #expect(await store.entries(for: CacheKey(url: CacheBench.url)).map(\.storedBytes) == [6])
     }
 
     @Test("a rest that isn't as long as it says is an error", arguments: ["567", "567890"], [false, true])

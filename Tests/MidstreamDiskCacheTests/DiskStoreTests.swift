@@ -356,6 +356,24 @@ struct DiskStoreTests {
         #expect(try await idle.bytes > 8 << 20)
     }
 
+    @Test("the log is taken over into the database after validations alone, too")
+    func logOfValidations() async throws {
+        // By another store, which has planned to look after it.
+        _ = try await client(DiskCacheStore(folder.url)) { sized($0) }.send(HTTPRequest("http://h.test/10"))
+        let store = DiskCacheStore(folder.url)
+        let entry = try #require(await store.entries(for: CacheKey(url: "http://h.test/10")).first)
+        let old = entry.head
+        var fields = old.fields
+        fields.add("X-Mark", "validated")
+        let head = StoredHead(
+            status: old.status, fields: fields, requestTime: old.requestTime, responseTime: old.responseTime,
+            receivedAge: old.receivedAge, selecting: old.selecting)
+        #expect(try await store.update(entry.with(head)))
+        await eventually {
+            FileManager.default.contents(atPath: folder.database)?.firstRange(of: Data("validated".utf8)) != nil
+        }
+    }
+
     @Test("a lookup that is cancelled doesn't wait for the disk, and what is written does")
     func cancelled() async throws {
         let store = DiskCacheStore(folder.url)
