@@ -41,6 +41,22 @@ import Testing
         #expect(jar.cookies.map(\.value) == ["2"])
     }
 
+    @Test("A credential in Cookie is refreshed though cookies of a jar have joined it", arguments: ["", "lb=1"])
+    func rejectedCookie(kept: String) async throws {
+        let stub = StubTransport { request in
+            let isFresh = request.headers[.cookie]?.contains("sid=token 1") == true
+            return HTTPResponse(status: isFresh ? .ok : .unauthorized, request: request)
+        }
+        let (jar, authenticator) = (CookieJar(), TestAuthenticator(field: .cookie, prefix: "sid="))
+        if !kept.isEmpty { jar.set(try Cookie("lb", "1", domain: "api.example")) }
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
+            CookieInterceptor(jar)
+            AuthenticationInterceptor(authenticator, credential: "old")
+        }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(authenticator.refreshes == 1 && stub.requests.count == 2)
+    }
+
     @Test func aThousandConcurrentCallsWithOneExpiredCredentialMakeOneRefresh() async throws {
         let arrived = Gate()
         let authenticator = TestAuthenticator()

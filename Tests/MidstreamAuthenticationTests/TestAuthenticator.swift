@@ -15,7 +15,20 @@ final class TestAuthenticator: Authenticator {
     private let state = Locked(State())
     private let work: @Sendable (String?) async throws -> Void
 
-    init(_ work: @escaping @Sendable (_ old: String?) async throws -> Void = { _ in }) { self.work = work }
+    private let field: HTTPHeaders.Name
+    private let prefix: String
+
+    /// - Parameters:
+    ///   - field: Where the credential is sent.
+    ///   - prefix: What stands before it there.
+    init(
+        field: HTTPHeaders.Name = .authorization, prefix: String = "",
+        _ work: @escaping @Sendable (_ old: String?) async throws -> Void = { _ in }
+    ) {
+        self.field = field
+        self.prefix = prefix
+        self.work = work
+    }
 
     var refreshes: Int { state.withLock { $0.refreshes } }
 
@@ -26,7 +39,7 @@ final class TestAuthenticator: Authenticator {
     func expire(_ token: String) { state.withLock { _ = $0.due.insert(token) } }
 
     func apply(_ credential: String, to request: inout HTTPRequest) async throws {
-        request.headers.add(.authorization, credential)
+        request.headers.add(field, prefix + credential)
     }
 
     func needsRefresh(_ credential: String) -> Bool { state.withLock { $0.due.contains(credential) } }
