@@ -53,8 +53,11 @@ public struct Redaction: Sendable, Hashable {
     /// A sentence, such as an error's description, without what this redaction alone withholds of the URLs in it.
     package func ownText(_ text: String) -> String {
         guard !queryItems.isEmpty, text.utf8.contains(UInt8(ascii: ":")) else { return text }
-        // Any scheme would be looked for from each letter on to the end of its word, which a server may have made long.
-        return text.replacing(#/(?i:https?|wss?)://[^\s\[\]<>"“”']+/#) { url(String($0.output)) }
+        // Any scheme would be looked for from each letter on to the end of its word, which a server may have made long. Of brackets a URL has
+        // those around an IPv6 address alone.
+        return text.replacing(#/(?i:https?|wss?)://(?:[^\s\[\]<>"“”/?#]*@)?(?:\[[^\[\]\s/]*\])?[^\s\[\]<>"“”]*/#) {
+            url(String($0.output))
+        }
     }
 
     /// The method and the URL of a request as they may be shown in one line, whatever somebody has made of them.

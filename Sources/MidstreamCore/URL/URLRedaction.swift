@@ -13,8 +13,15 @@ extension URLText {
             return "\(start)\(String.withheld)@\(redacted(String(text[text.utf8.index(after: at)...])))"
         }
         parts.query = parts.query.map(redacted(items:))
-        parts.fragment = parts.fragment.map(redacted(items:))
+        parts.fragment = parts.fragment.map(redacted(fragment:))
         return parts.text
+    }
+
+    /// An application's own routes stand in fragments, with items behind a `?` of theirs.
+    private static func redacted(fragment: Substring) -> Substring {
+        guard let mark = fragment.utf8.firstIndex(of: UInt8(ascii: "?")) else { return redacted(items: fragment) }
+        let items = fragment.index(after: mark)
+        return "\(redacted(items: fragment[..<mark]))?\(redacted(items: fragment[items...]))"[...]
     }
 
     /// Without taking the URL apart, since most hold none.
@@ -25,7 +32,8 @@ extension URLText {
         let fragment = url.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
         let query = url[..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
         if secrets.first(in: url[query..<fragment].dropFirst()) != nil { return true }
-        return secrets.first(in: url[fragment...].dropFirst()) != nil
+        let route = url[fragment...].firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
+        return secrets.first(in: url[fragment..<route].dropFirst()) != nil || secrets.first(in: url[route...].dropFirst()) != nil
     }
 
     /// Whether a text with an `@` somewhere isn't the URL that was meant: `user:password@host` without a scheme, or a password

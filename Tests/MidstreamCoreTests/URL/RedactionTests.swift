@@ -34,6 +34,9 @@ struct RedactionTests {
             ("https://h?token=S%", "https://h?token=‹withheld›"), ("https://h?token%=1", "https://h?token%=1"),
             ("https://h/a@b", "https://h/a@b"),
             ("/users/a@b?x=1", "/users/a@b?x=1"),
+            ("https://h/#/cb?access_token=S&a=1", "https://h/#/cb?access_token=‹withheld›&a=1"),
+            ("https://h/#!a&token=S?x=1&code=S", "https://h/#!a&token=‹withheld›?x=1&code=‹withheld›"),
+            ("https://h/#?", "https://h/#?"), ("https://h/#a=1?b=2", "https://h/#a=1?b=2"),
         ])
     func redacted(url: String, expected: String) {
         #expect(URLText.redacted(url) == expected)
