@@ -79,6 +79,15 @@ struct CookieInterceptorTests {
         #expect(jar.cookies.map(\.value) == ["2"])
     }
 
+    @Test("those that another client is given stay with it, though the request has been sent by this one before")
+    func givenUpElsewhere() async throws {
+        let (alice, bob) = (CookieJar(), CookieJar())
+        var request = try await client(StubTransport(status: 200), alice, OwnChallenge()).send(HTTPRequest(url)).request
+        let stub = StubTransport(sequence: [.respond(.unauthorized, headers: [.setCookie: "sid=bob"]), .respond(.ok)])
+        request = try await client(stub, bob, OwnChallenge()).send(request).request
+        #expect(alice.cookies.isEmpty && bob.cookies.map(\.value) == ["bob"])
+    }
+
     @Test("the caller's own header doesn't come back where a redirect to another origin has dropped it, at the attempt either")
     func challengedHop() async throws {
         let stub = StubTransport { request in

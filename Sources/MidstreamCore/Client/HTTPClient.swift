@@ -241,6 +241,8 @@ public final class HTTPClient: Sendable {
         }
         prepared.attempt = 1
         if !prepared.redirectedFrom.isEmpty, !isUnderWay(request) { prepared.redirectedFrom = [] }
+        // Those who asked for it stand around another call.
+        if prepared.onGivenUp != nil { prepared.onGivenUp = nil }
         prepared.markLimitsKept()
         return prepared
     }
