@@ -33,6 +33,7 @@
     struct Routes: Sendable {
         private struct Rule {
             var proxy: ProxyServer
+            /// Names in small letters and in ASCII, as hosts are, without the dots before and behind them.
             var exceptions: [String]
         }
 
@@ -68,12 +69,15 @@
         private static func isExcepted(_ host: String, _ exceptions: [String]) -> Bool {
             let address = HostAddress(literal: host, port: 0)?.bytes
             let host = withoutLastDot(host)
-            return exceptions.contains { exception in
-                if let address, let range = AddressRange(exception) { return range.contains(address) }
-                var name = withoutLastDot(exception.lowercased())
-                if name.hasPrefix(".") { name.removeFirst() }
+            return exceptions.contains { name in
+                if let address, let range = AddressRange(name) { return range.contains(address) }
                 return name == "*" || (!name.isEmpty && (host == name || host.hasSuffix(".\(name)")))
             }
+        }
+
+        private static func exception(_ text: String) -> String {
+            let name = text.hasPrefix(".") ? text.dropFirst() : text[...]
+            return withoutLastDot((URLText.asciiHost(name) ?? String(name)).lowercased())
         }
 
         /// It says that a name is absolute, which those in the list are anyway.
@@ -124,8 +128,8 @@
                     .map { String(decoding: Array($0.utf8).percentDecoded(), as: UTF8.self) }
                 return TransportConfiguration.Credentials(user: pieces[0], password: pieces.count > 1 ? pieces[1] : "")
             }
-            let proxy = ProxyServer(kind: known, host: String(host), port: port, credentials: credentials ?? own)
-            return Rule(proxy: proxy, exceptions: exceptions)
+            let proxy = ProxyServer(kind: known, host: host.lowercased(), port: port, credentials: credentials ?? own)
+            return Rule(proxy: proxy, exceptions: exceptions.map(Self.exception))
         }
     }
 #endif

@@ -55,12 +55,19 @@
             localAddress = configuration.localAddress.flatMap { HostAddress(literal: $0, port: 0) }
             limits = TransferLimits(configuration, forwardsPlainRequests: false)
             hostOverrides = Dictionary(
-                configuration.hostOverrides.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+                configuration.hostOverrides.map { (Self.authority($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
             connectTimeout = configuration.connectTimeout?.wholeNanoseconds
             idleLifetime = configuration.idleConnectionLifetime.wholeNanoseconds
             longestAge = configuration.maximumConnectionAge?.wholeNanoseconds
             offersHTTP2 = configuration.httpVersions != .http1Only && canSpeakHTTP2
             problem = Self.problem(configuration, canSpeakHTTP2: canSpeakHTTP2) ?? routes.problem ?? allowed.problem
+        }
+
+        /// A host and a port as URLs have them: in small letters and in ASCII.
+        private static func authority(_ text: String) -> String {
+            let parts = URLText("http://\(text)")
+            guard let host = parts.host, let name = URLText.asciiHost(host) else { return text.lowercased() }
+            return "\(name)\(parts.portText.map { ":\($0)" } ?? "")".lowercased()
         }
 
         /// What every call's trace says of the versions of HTTP that are asked for; nil: nothing.

@@ -31,6 +31,18 @@
             #expect((Route(url, routes).proxy == nil) == isDirect)
         }
 
+        @Test func `Exceptions and overrides are found in the form that hosts have in URLs`() throws {
+            let proxy = TransportConfiguration.Proxy.http("http://P.Example", noProxy: [".Bücher.example", "b.example"])
+            #expect(Route("http://a.xn--bcher-kva.example/", routes(proxy)).proxy == nil)
+            #expect(Route("http://other.example/", routes(proxy)).proxy?.host == "p.example")
+            let settings = WireSettings(
+                TransportConfiguration(hostOverrides: ["Bücher.example:80": "127.0.0.1:81", "[::A]:443": "127.0.0.1"]))
+            for (url, name) in [("http://xn--bcher-kva.example/", "127.0.0.1 port 81"), ("https://[::a]/", "127.0.0.1 port 443")]
+            {
+                #expect(Endpoint(of: try settings.route(of: url, address: nil), settings).name == name)
+            }
+        }
+
         @Test func `A unix domain socket is met without a proxy`() {
             let proxy = TransportConfiguration.Proxy.http("http://u:p@p.example")
             let routes = Routes(TransportConfiguration(proxy: proxy, unixSocketPath: "/run/s"))
