@@ -515,7 +515,7 @@ struct TelemetryExportTests {
         #expect(collector.requests.count { $0.urlText.hasSuffix("traces") } == 2)
     }
 
-    @Test("drops and counts what is refused, and never sends it again", arguments: [400, 413, 500])
+    @Test("drops and counts what is refused, and never sends it again", arguments: [302, 304, 400, 413, 500])
     func refusals(status: Int) async throws {
         try await export([{ HTTPResponse(status: HTTPStatus(status), body: .text("\u{0}garbage"), request: $0) }]) {
             exporter, requests in
@@ -523,6 +523,18 @@ struct TelemetryExportTests {
             #expect(exporter.failure?.contains("\(status)") == true)
             #expect(exporter.metrics.prometheus.contains("midstream_spans_dropped_total 3.0\n"))
             #expect(exporter.dropped == 3 && requests.filter { $0.urlText.hasSuffix("traces") }.count == 1)
+        }
+    }
+
+    @Test("follows no redirect, so that what answers there isn't taken for the collector")
+    func redirects() async throws {
+        try await export([
+            { HTTPResponse(status: .found, headers: [.location: "http://login/"], request: $0) },
+            { HTTPResponse(status: .ok, body: .text("<html>"), request: $0) },
+        ]) { exporter, requests in
+            #expect(exporter.dropped == 3 && exporter.failure?.contains("302") == true)
+            #expect(requests.map(\.urlText) == ["http://collector:4318/v1/traces", "http://collector:4318/v1/metrics"])
+            #expect(requests.allSatisfy { $0.method == .post })
         }
     }
 

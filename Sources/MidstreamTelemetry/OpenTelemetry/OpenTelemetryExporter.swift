@@ -19,8 +19,8 @@ internal import MidstreamObservability
 ///
 /// Calls don't wait: up to 2,048 spans are kept, and sent in batches of 512 or after 5 s. What there is no room for, and what is left when
 /// the exporter is released, is counted in ``dropped`` and in its ``metrics``. An export is repeated after 429, 502, 503, 504 and failed
-/// connections, not sooner than the collector says, of which up to 5 minutes are waited; and never after it has taken a part. Secrets are
-/// withheld, in URLs as `REDACTED`.
+/// connections, not sooner than the collector says, of which up to 5 minutes are waited; and never after it has taken a part. Redirects
+/// aren't followed: what isn't answered by 2xx is dropped. Secrets are withheld, in URLs as `REDACTED`.
 public final class OpenTelemetryExporter: CallObserver {
     /// Where telemetry goes.
     public enum Destination: Sendable {

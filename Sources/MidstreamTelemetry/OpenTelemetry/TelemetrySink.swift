@@ -112,10 +112,12 @@ struct CollectorSink: TelemetrySink {
         configuration.maxRetries = 4
         configuration.maximumRetryAfter = .seconds(300)
         configuration.maximumBufferedBody = 1 << 20
+        // What a redirect leads to, such as a page to log in, is no collector, and isn't to have the collector's key.
+        configuration.redirects = .refuse
         let retriable: [HTTPStatus: RetryStrategy] = DefaultValidator.usualStatus.filter {
             [429, 502, 503, 504].contains($0.key.code)
         }
-        configuration.validators = [DefaultValidator(retriableStatus: retriable)]
+        configuration.validators = [DefaultValidator(acceptableStatus: .success, retriableStatus: retriable)]
         return HTTPClient(baseURL: target.url, configuration: configuration, transport: transport) {
             if target.isCompressed { CompressRequests(.fastGzip) }
         }
