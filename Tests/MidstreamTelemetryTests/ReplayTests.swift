@@ -213,6 +213,29 @@ struct ReplayTests {
         }
     }
 
+    @Test("grows by what was measured as well, and hands trailers on")
+    func measuredGrowth() async throws {
+        var metrics = TransportMetrics()
+        metrics.firstByte = .milliseconds(20)
+        metrics.total = .milliseconds(50)
+        metrics.remoteAddress = "192.0.2.1"
+        let stub = StubTransport { [metrics] request in
+            let chunks = Locked([Array("hi".utf8)])
+            let body = HTTPBody.incoming(
+                next: { chunks.withLock { $0.popLast() } }, trailers: { ["X-Sum": "1"] }, metrics: { metrics }, close: {})
+            return HTTPResponse(status: .ok, body: body, request: request)
+        }
+        let replay = ReplayTransport(HARArchive([]), miss: .record(stub))
+        let response = try await replay.send(HTTPRequest("http://h/"))
+        #expect(response.body.bytes == Array("hi".utf8) && response.trailers?["X-Sum"] == "1" && response.metrics == metrics)
+        let file = try JSONSerialization.jsonObject(with: replay.archive.encoded()) as? [String: Any]
+        let entries = (file?["log"] as? [String: Any])?["entries"] as? [[String: Any]]
+        let entry = try #require(entries?.first)
+        #expect(entry["serverIPAddress"] as? String == "192.0.2.1")
+        let timings = entry["timings"] as? [String: Any]
+        #expect(timings?["wait"] as? Double == 20 && timings?["receive"] as? Double == 30)
+    }
+
     @Test("comes when the request's body has been read")
     func reading() async throws {
         let archive = HARArchive(try await exchanges([HTTPRequest(.put, "http://h/")]))

@@ -138,7 +138,7 @@ public struct ReplayTransport: HTTPTransport {
             var response = try await transport.send(request)
             // Its body is what the other side says, which may wait for what this one has to say.
             if response.status.code == 101 { return response }
-            response.body = .bytes(try await response.body.collect(upTo: Self.recordLimit))
+            try await response.buffer(upTo: Self.recordLimit)
             keep(.success(response))
             return response
         } catch {
