@@ -44,6 +44,30 @@
             }
         }
 
+        @Test(
+            "keeps its last entry where there is no room for what that should tell",
+            .enabled(if: environment[fileVariable] == nil))
+        func fullForTheLast() async {
+            await #expect(processExitsWith: .success) {
+                try await withFolder { folder in
+                    let path = "\(folder)/full.har"
+                    let url = URL(fileURLWithPath: path)
+                    let file = try HARFile(at: path, isContinued: false)
+                    for _ in 0..<2 { _ = try file.add(HAREntry()) }
+                    let whole = try Data(contentsOf: url)
+                    var last = HAREntry()
+                    last.comment = "3 more were left out"
+                    // A part of that can be written.
+                    let allowed = limitFileSize(to: UInt(whole.count + 8))
+                    #expect(throws: (any Error).self) { try file.replaceLast(by: last) }
+                    limitFileSize(to: allowed)
+                    #expect(try Data(contentsOf: url) == whole && file.count == 2)
+                    try file.replaceLast(by: last)
+                    #expect(try HARArchive(contentsOf: path).entries.map(\.comment) == [nil, "3 more were left out"])
+                }
+            }
+        }
+
         @Test("is read but for the last entry", .enabled(if: environment[fileVariable] == nil))
         func kills() async throws {
             let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

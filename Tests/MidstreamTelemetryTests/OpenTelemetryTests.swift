@@ -740,23 +740,15 @@ struct TelemetryExportTests {
     }
 
     #if os(Linux)
-        /// In a process of its own, since the limit is one of all files that it writes.
         @Test("writes a document to a line of its own also behind one of which there was room for a part")
         func tornLine() async {
             await #expect(processExitsWith: .success) {
                 try await withFolder { folder in
                     let path = "\(folder)/t.jsonl"
                     let sink = try FileSink(path)
-                    // A write past the limit is an error then.
-                    signal(SIGXFSZ, SIG_IGN)
-                    var limit = rlimit()
-                    getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-                    let allowed = limit.rlim_cur
-                    limit.rlim_cur = 3
-                    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+                    let allowed = limitFileSize(to: 3)
                     await #expect(throws: (any Error).self) { _ = try await sink.send(Array("[1,1]".utf8), .traces) }
-                    limit.rlim_cur = allowed
-                    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+                    limitFileSize(to: allowed)
                     for document in ["[2]", "[3]"] { _ = try await sink.send(Array(document.utf8), .traces) }
                     #expect(try String(contentsOfFile: path, encoding: .utf8) == "[1,\n[2]\n[3]\n")
                 }

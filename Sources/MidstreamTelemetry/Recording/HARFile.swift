@@ -72,7 +72,7 @@ final class HARFile {
     func add(_ entry: HAREntry) throws -> Bool {
         let data = try HARFormat.encoded(entry)
         guard data.count <= limit - Int(end) else { return false }
-        try append(data)
+        try write(data, behind: count, at: end)
         last = entry
         return true
     }
@@ -81,22 +81,24 @@ final class HARFile {
     func replaceLast(by entry: HAREntry) throws {
         guard count > 0 else { return }
         let data = try HARFormat.encoded(entry)
-        (end, count) = (lastStart, count - 1)
-        try append(data)
+        try file.seek(toOffset: lastStart)
+        let replaced = try file.read(upToCount: Int(end - lastStart)) ?? Data()
+        try write(data, behind: count - 1, at: lastStart, over: replaced)
     }
 
-    private func append(_ entry: Data) throws {
-        let data = (count == 0 ? HARFormat.firstSeparator : HARFormat.separator) + entry
+    /// Writes an entry behind so many others.
+    ///
+    /// - Parameter replaced: What is there of the one in whose place it comes.
+    private func write(_ entry: Data, behind others: Int, at start: UInt64, over replaced: Data = Data()) throws {
+        let data = (others == 0 ? HARFormat.firstSeparator : HARFormat.separator) + entry
         do {
-            try put(data + HARFormat.ending, at: end)
+            try put(data + HARFormat.ending, at: start)
         } catch {
-            // What was there stays whole, also on a full disk.
-            try? put(HARFormat.ending, at: end)
+            // What was there stays whole, also on a full disk: it has its room still.
+            try? put(replaced + HARFormat.ending, at: start)
             throw error
         }
-        lastStart = end
-        end += UInt64(data.count)
-        count += 1
+        (lastStart, end, count) = (start, start + UInt64(data.count), others + 1)
     }
 
     private func put(_ data: Data, at place: UInt64) throws {
