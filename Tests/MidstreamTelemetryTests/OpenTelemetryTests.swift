@@ -321,6 +321,15 @@ struct OpenTelemetryTests {
             shown.contains(#"http_client_active_requests{http_request_method="GET",server_address="h",server_port="80"} 0.0"#))
     }
 
+    @Test("a label of Prometheus' text ends where it should, whatever stands beside its quotation marks and line ends")
+    func escapedLabels() throws {
+        let metrics = CallMetrics()
+        let event = CallEvent("breaker.changed", "", ["key": "a\"\u{301}b\r\nc\\", "to": "open"])
+        metrics.happened(event, at: .zero, in: try #require(CallRecord.ID(String(repeating: "0", count: 32))))
+        let line = "midstream_circuit_state{midstream_key=\"a\\\"\u{301}b\r\\nc\\\\\"} 2.0\n"
+        #expect(Array(metrics.prometheus.utf8) == Array("# TYPE midstream_circuit_state gauge\n\(line)".utf8))
+    }
+
     @Test("decisions that a member of a fleet made by itself are counted")
     func degraded() async throws {
         struct Lonely: Quota, Degradable {

@@ -71,6 +71,14 @@ extension String {
         }
     }
 
+    /// The text with others in the place of some scalars, as a format escapes them. A `Character` isn't what its readers look for: an accent
+    /// behind a quotation mark makes another one of both, and so do a `\r` and its `\n`.
+    package func replacing(scalars others: [Unicode.Scalar: String]) -> String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            if let other = others[scalar] { text += other } else { text.unicodeScalars.append(scalar) }
+        }
+    }
+
     /// The text with every byte outside the unreserved characters percent-encoded (RFC 3986 §2.1).
     package var percentEncoded: String { self[...].withBytes { $0.percentEncoded(exceptFor: .unreserved) } ?? self }
 

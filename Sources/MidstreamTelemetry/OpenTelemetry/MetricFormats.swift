@@ -86,6 +86,9 @@ extension Instrument {
 }
 
 extension AttributeList {
+    /// In a label's value anything else stands for itself.
+    private static let escapes: [Unicode.Scalar: String] = ["\\": #"\\"#, "\"": #"\""#, "\n": #"\n"#]
+
     /// As Prometheus writes them.
     fileprivate var labels: String {
         all.map { name, value in
@@ -96,8 +99,7 @@ extension AttributeList {
                 case .number(let number): "\(number)"
                 case .boolean(let flag): "\(flag)"
                 }
-            let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-            return "\(name.replacing(".", with: "_"))=\"\(escaped)\""
+            return "\(name.replacing(".", with: "_"))=\"\(text.replacing(scalars: Self.escapes))\""
         }.joined(separator: ",")
     }
 }

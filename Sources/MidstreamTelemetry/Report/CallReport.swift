@@ -51,7 +51,7 @@ public struct CallReport: Sendable {
         let style = Self.text(PackageResources.style_css)
         let liveScript = live == nil ? "" : "<script>\(Self.text(PackageResources.live_js))</script>\n"
         let policy = Self.policy(isLive: live != nil)
-        let title = title.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
+        let title = title.replacing(scalars: ["&": "&amp;", "<": "&lt;", "\"": "&quot;"])
         let values: [Substring: String] = [
             "title": title, "policy": policy, "style": style, "script": script, "live": liveScript, "data": data,
         ]

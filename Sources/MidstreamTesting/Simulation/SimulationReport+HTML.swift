@@ -1,3 +1,4 @@
+internal import MidstreamCore
 internal import MidstreamResilience
 
 extension SimulationReport {
@@ -43,7 +44,5 @@ extension SimulationReport {
 
 extension String {
     /// As text of a page.
-    fileprivate var escaped: String {
-        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-    }
+    fileprivate var escaped: String { replacing(scalars: ["&": "&amp;", "<": "&lt;", ">": "&gt;"]) }
 }
