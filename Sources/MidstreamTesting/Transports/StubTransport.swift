@@ -11,7 +11,8 @@ public import MidstreamCore
 /// ```
 ///
 /// Answers that are given beforehand come when the request's body has been read, as a server does, so that one that can be read once isn't
-/// sent again; the log keeps its bytes. A closure reads the body or doesn't.
+/// sent again; the log keeps its bytes. A closure reads the body or doesn't; an upload isn't complete by an
+/// answer before its bytes have been read.
 ///
 /// Copies share the log. Any number of tasks may send at once.
 public struct StubTransport: HTTPTransport {

@@ -53,7 +53,8 @@ extension HTTPClient {
     /// - Returns: The response to the request that completed the upload; that to the question for its state (`HEAD`) when the other was lost.
     /// - Throws: What ``send(_:)->HTTPResponse`` throws for the last request; ``HTTPError/Code/bodyTooLarge`` when the server takes less;
     ///   ``HTTPError/Code/protocolViolation`` when its offset or length contradicts what was sent, and when it doesn't say how much it
-    ///   has, or where the rest goes (by https, if the upload began so), takes nothing of a part, or no longer keeps the upload;
+    ///   has, or where the rest goes (by https, if the upload began so), also after a success that came before all bytes were sent,
+    ///   takes nothing of a part, or no longer keeps the upload;
     ///   ``HTTPError/Code/bodyUnreadable`` when the content can't be read, or isn't as long as it says;
     ///   ``HTTPError/Code/unacceptableStatus`` when a redirect has made a request without the content of one that had it.
     @discardableResult

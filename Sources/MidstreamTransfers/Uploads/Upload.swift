@@ -86,7 +86,7 @@ struct Upload {
         furthest = 0
         let (first, part) = settings.creation(by: request, of: length)
         var creation = first
-        put(part, into: &creation)
+        let sent = put(part, into: &creation)
         // The upload's URL comes before it is complete.
         let given = request.onInterim
         let (told, stopwatch, base) = (told, stopwatch, request.urlText)
@@ -101,10 +101,12 @@ struct Upload {
             Self.note(response.headers, from: answering, for: request.urlText, in: told, at: stopwatch.elapsed)
         }
         guard response.status.isSuccess else { return try failure(response, error) }
-        if try isAllConfirmed(response, assuming: part.upperBound) { return .done(response) }
+        if try isAllConfirmed(response, assuming: Self.end(of: part, when: sent)) { return .done(response) }
         guard told.withLock({ $0.url }) != nil else {
-            let isUnsafe = told.withLock { $0.isUnsafe }
-            throw response.violation("The server doesn't say where the upload is to be found\(isUnsafe ? " over https" : "").")
+            response.body.close()
+            let (count, place) = (sent.withLock { $0 }, told.withLock { $0.isUnsafe } ? "found over https" : "found")
+            throw response.violation(
+                "The server answered after \(count) of \(length) bytes, and doesn't say where the upload is to be \(place).")
         }
         return .goOn
     }
@@ -133,12 +135,13 @@ struct Upload {
         let end = length - start <= limit ? length : start + limit
         var addition = follower(.patch, url)
         settings.protocol.prepareAppending(&addition.headers, offset: start, isLast: end == length)
-        put(start..<end, into: &addition)
+        let sent = put(start..<end, into: &addition)
         let (response, error) = try await send(addition)
         guard response.status.isSuccess else { return try failure(response, error) }
         Self.note(response.headers, from: nil, for: request.urlText, in: told, at: stopwatch.elapsed)
         // With tus the answer must have the offset.
-        if try isAllConfirmed(response, assuming: settings.protocol.createsWithContent ? end : nil) { return .done(response) }
+        let assumed = settings.protocol.createsWithContent ? Self.end(of: start..<end, when: sent) : nil
+        if try isAllConfirmed(response, assuming: assumed) { return .done(response) }
         guard let offset, offset > start else {
             return .failed(response.violation("The server has taken nothing of the bytes from \(start) on."))
         }
@@ -186,8 +189,10 @@ struct Upload {
     }
 
     /// Gives a request some of the content.
-    private func put(_ range: Range<Int64>, into request: inout HTTPRequest) {
-        let (told, meter) = (told, settings.meter)
+    ///
+    /// - Returns: The end of what the request has handed to the transport so far.
+    private func put(_ range: Range<Int64>, into request: inout HTTPRequest) -> Locked<Int64> {
+        let (told, sent, meter) = (told, Locked(range.lowerBound), settings.meter)
         request.body = settings.content.body(range)
         request.uploadObserver = {
             let position = Locked(range.lowerBound)
@@ -196,10 +201,12 @@ struct Upload {
                     position += Int64(chunk.count)
                     return position
                 }
+                sent.withLock { $0 = max($0, end) }
                 told.withLock { $0.sent = max($0.sent, end) }
                 meter?.advance(to: end, wire: Int64(chunk.count))
             }
         }
+        return sent
     }
 
     // MARK: Fields of answers
@@ -229,6 +236,11 @@ struct Upload {
             }
             if let limit { (told.limit, told.limitTime) = (limit, time) }
         }
+    }
+
+    /// The end of what a request brings, which its success confirms; nil: it was answered before all of that was sent.
+    private static func end(of part: Range<Int64>, when sent: Locked<Int64>) -> Int64? {
+        sent.withLock { $0 } < part.upperBound ? nil : part.upperBound
     }
 
     /// Whether the server has all bytes by its answer; notes how many it has.

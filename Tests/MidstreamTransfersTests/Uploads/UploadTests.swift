@@ -362,6 +362,35 @@ struct UploadTests {
         }
     }
 
+    @Test("A success that comes before the bytes confirms none of them")
+    func earlySuccess() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(status: 200, early: true))
+        let content = UploadContent.stream(length: 300_000) { _ in AsyncStream([UInt8].self) { $0.yield([1]) } }
+        let error = await httpError { try await client().upload(content, to: server.url()) }
+        #expect(error?.code == .protocolViolation)
+        #expect(error?.message.contains("of 300000 bytes") == true)
+    }
+
+    @Test("… and the server is asked, if it has told where the upload is")
+    func earlySuccesses() async throws {
+        let early = Locked<Set<HTTPMethod>>([.post, .patch])
+        let stub = StubTransport { request in
+            if early.withLock({ $0.remove(request.method) }) != nil {
+                return HTTPResponse(status: .ok, headers: [.location: "/1"], request: request)
+            }
+            _ = try await request.body.collect()
+            let state: HTTPHeaders = ["Upload-Offset": "0", "Upload-Complete": "?0"]
+            return HTTPResponse(status: .noContent, headers: request.method == .head ? state : [:], request: request)
+        }
+        var configuration = HTTPClient.Configuration()
+        configuration.random = { 0 }
+        let client = testClient(configuration: configuration, transport: stub)
+        try await client.upload(.bytes([1]), to: "https://h/uploads")
+        #expect(stub.requests.map(\.method) == [.post, .head, .patch, .head, .patch])
+    }
+
     @Test("tus: an addition that nothing is told about is asked about")
     func tusWithoutOffset() async throws {
         let server = try server([:], ["Upload-Offset": "300000"])
