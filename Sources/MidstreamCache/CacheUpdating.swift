@@ -46,6 +46,7 @@ extension ResponseCache {
         response.version = came.version
         response.metrics = came.metrics
         response.request = came.request
+        response.representationDigests = came.representationDigests
         guard !response.headers.contains(.setCookie) else { return }
         for cookie in came.headers.values(.setCookie) { response.headers.add(.setCookie, cookie) }
     }
@@ -65,7 +66,7 @@ extension ResponseCache {
         let rest = part.start..<wanted.upperBound
         let fits = Int64(rest.count) <= room(for: rest, in: entry)
         let isKept = fits && !isUnchecked && mayKeep(entry, fetched)
-        let told = isPart ? [] : (miss.request.representationDigests ?? part.told).all
+        let told = isPart ? [] : fetched.response.representationDigests
         var body = await joined(beginning, part, wanted, fetched, storing: isKept && told.isEmpty ? entry : nil)
         if !told.isEmpty { body = try await checked(body, by: told, fetched, storing: isKept ? entry : nil) }
         return combinedResponse(body, wanted, of: length, entry, fetched, isKept: isKept)

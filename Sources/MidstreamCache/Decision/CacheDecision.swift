@@ -39,7 +39,6 @@ enum CacheDecision: Sendable {
         case .complete(_, let part):
             conditional.headers[.range] = "bytes=\(part.start)-\(part.end.map { "\($0 - 1)" } ?? "")"
             conditional.headers[.ifRange] = part.entry.head.strongValidator
-            if conditional.representationDigests == nil { conditional.representationDigests = part.told }
         case .fresh, .stale, .staleWhileRevalidate, .fetch, .refuse: break
         }
         return conditional
@@ -73,8 +72,6 @@ struct MissingPart: Sendable {
     let start: Int64
     /// The end of the bytes that are wanted; nil: that of the representation.
     let end: Int64?
-    /// The digests of the whole that come with it, unless the request collects them itself.
-    let told = RepresentationDigests()
 }
 
 extension CacheRules {

@@ -1,5 +1,3 @@
-internal import Interception
-
 /// A hash function for digests of bodies and files.
 ///
 /// Hashing takes the system's library: CryptoKit on Apple's platforms, elsewhere libcrypto, which is looked up when it is needed. Without it,
@@ -76,28 +74,12 @@ public struct ExpectedDigest: Sendable, Hashable {
     }
 }
 
-/// The digests of one representation that the responses of a call have named, each of which may bring a part of it.
-package final class RepresentationDigests: Sendable {
-    private let told = Locked<[ExpectedDigest]>([])
+private enum RepresentationDigestsKey: RequestContextKey { static var defaultValue: [ExpectedDigest] { [] } }
 
-    package init() {}
-
-    package var all: [ExpectedDigest] { told.withLock { $0 } }
-
-    package func tell(_ digest: ExpectedDigest) { told.withLock { if !$0.contains(digest) { $0.append(digest) } } }
-
-    /// Takes over what another answer has told.
-    package func tell(_ others: RepresentationDigests) { for digest in others.all { tell(digest) } }
-
-    /// Begins anew for another representation.
-    package func forget() { told.withLock { $0 = [] } }
-}
-
-private enum RepresentationDigestsKey: RequestContextKey { static var defaultValue: RepresentationDigests? { nil } }
-
-extension HTTPRequest {
-    /// Collects the digests of the whole when parts of it come.
-    package var representationDigests: RepresentationDigests? {
+extension HTTPResponse {
+    /// The digests of the whole that it names, for those who join it of parts. With the response, since one that isn't taken says nothing about
+    /// another.
+    package var representationDigests: [ExpectedDigest] {
         get { context[RepresentationDigestsKey.self] }
         set { context[RepresentationDigestsKey.self] = newValue }
     }

@@ -138,9 +138,7 @@ final class Download: Sendable {
         let (done, total, validator, takesEncodings) = state.withLock { ($0.done, $0.total, $0.validator, $0.takesEncodings) }
         // Where nothing is missing, the last byte once more: with it comes what proves the version, and the digest.
         let gap = done.count > 0 ? done.gaps(upTo: total ?? .max).first ?? (done.end - 1..<Int64.max) : nil
-        let told = RepresentationDigests()
-        let response = try await source.ask(
-            gap, of: total, validator, isPlain: source.isResumable && !takesEncodings, telling: told)
+        let response = try await source.ask(gap, of: total, validator, isPlain: source.isResumable && !takesEncodings)
         // Another success, such as 202 or 204, is no representation of the resource (RFC 9110 §15.3).
         guard [.ok, .partialContent].contains(response.status) || response.status == .rangeNotSatisfiable && gap != nil else {
             throw try await source.refusal(of: response)
@@ -155,7 +153,7 @@ final class Download: Sendable {
             }
             let question = RangeAnswer.Question(start: gap?.lowerBound, total: total, validator: validator)
             let answer = source.isWhole ? RangeAnswer(response, to: question) : .whole
-            try await take(answer, response, gap, told)
+            try await take(answer, response, gap)
         } catch {
             response.body.close()
             throw error
@@ -182,9 +180,7 @@ final class Download: Sendable {
         return response
     }
 
-    private func take(
-        _ answer: RangeAnswer, _ response: HTTPResponse, _ gap: Range<Int64>?, _ digests: RepresentationDigests
-    ) async throws {
+    private func take(_ answer: RangeAnswer, _ response: HTTPResponse, _ gap: Range<Int64>?) async throws {
         switch answer {
         case .complete:
             response.body.close()
@@ -198,8 +194,7 @@ final class Download: Sendable {
                 source.record(.transferRestart(reason: "the answer is the whole"))
                 try startAgain()
             }
-            source.told.forget()
-            source.told.tell(digests)
+            source.take(response, isFirst: true)
             if let known, let told = response.body.length, known != told {
                 throw response.violation("The server has \(told) bytes, and had \(known) with the same tag.")
             }
@@ -207,7 +202,7 @@ final class Download: Sendable {
             let total = state.withLock { $0.total }
             try await receive(response, 0..<(total ?? .max), isOpen: total == nil)
         case .part(let range, let total):
-            source.told.tell(digests)
+            source.take(response, isFirst: false)
             state.withLock { state in
                 state.total = total
                 state.hasBegun = true
@@ -305,7 +300,7 @@ final class Download: Sendable {
 
     private func verify() throws {
         let total = state.withLock { $0.total } ?? part.size
-        for (expected, told) in source.told.all.map({ ($0, "the server") })
+        for (expected, told) in source.digests.map({ ($0, "the server") })
             + [options.digest].compactMap({ $0 }).map({ ($0, "who asked for it") })
         {
             try expected.check(part.digest(expected.algorithm, upTo: total), toldBy: told)

@@ -7,7 +7,7 @@ struct DownloadSource: Sendable {
     let next: Next<HTTPRequest, HTTPResponse>
     let options: DownloadOptions
     /// The digests of the whole that taken answers have announced.
-    let told = RepresentationDigests()
+    private let told = Locked<[ExpectedDigest]>([])
 
     var pace: ResumptionPace { ResumptionPace(of: next) }
 
@@ -30,14 +30,10 @@ struct DownloadSource: Sendable {
     ///
     /// - Parameters:
     ///   - isPlain: Whether it asks for no encoding, so that the offsets of what comes are those of the representation.
-    ///   - told: Gets the digests of the whole that the answer announces.
     func ask(
-        _ range: Range<Int64>?, of total: Int64?, _ validator: StrongValidator?, isPlain: Bool,
-        telling told: RepresentationDigests
+        _ range: Range<Int64>?, of total: Int64?, _ validator: StrongValidator?, isPlain: Bool
     ) async throws -> HTTPResponse {
         var request = request
-        // A file that is a range by the request's own wish isn't the whole.
-        if isWhole { request.representationDigests = told }
         if isPlain, choosesEncoding { request.headers[.acceptEncoding] = "identity" }
         guard let range, let validator else { return try await next(request) }
         let isOpen = range.upperBound == .max || range.upperBound == total
@@ -49,6 +45,21 @@ struct DownloadSource: Sendable {
             // It is an answer to this question, whatever validators make of it.
             guard let response = error.response, response.status == .rangeNotSatisfiable else { throw error }
             return response
+        }
+    }
+
+    /// The digests that the file has to have by the answers that were taken.
+    var digests: [ExpectedDigest] { told.withLock { $0 } }
+
+    /// Notes that an answer is taken.
+    ///
+    /// - Parameter isFirst: Whether nothing is kept of those before it, which may have been of another representation.
+    func take(_ response: HTTPResponse, isFirst: Bool) {
+        // A file that is a range by the request's own wish isn't the whole.
+        let digests = isWhole ? response.representationDigests : []
+        told.withLock { told in
+            if isFirst { told = [] }
+            for digest in digests where !told.contains(digest) { told.append(digest) }
         }
     }
 

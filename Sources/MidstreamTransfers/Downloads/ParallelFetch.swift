@@ -113,13 +113,14 @@ struct ParallelFetch: Sendable {
         if let arriving {
             body = arriving
         } else {
-            let response = try await source.ask(range, of: total, validator, isPlain: true, telling: source.told)
+            let response = try await source.ask(range, of: total, validator, isPlain: true)
             body = response.body
             let question = RangeAnswer.Question(start: range.lowerBound, total: total, validator: validator)
             guard !source.isEncoded(response), case .part(let came, _) = RangeAnswer(response, to: question) else {
                 body.close()
                 throw Download.StartsAgain(reason: "what came is no part of the same version, or encoded")
             }
+            source.take(response, isFirst: false)
             (position, end) = (came.lowerBound, came.upperBound)
         }
         guard pool.began(number, body) else { return body.close() }

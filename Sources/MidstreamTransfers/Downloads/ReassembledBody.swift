@@ -10,13 +10,13 @@ struct ReassembledBody {
     private var range: Range<Int64>?
     /// The total length; nil: unknown.
     private var total: Int64?
-    private var told: [RepresentationDigests]
+    /// The digests of the whole that the responses name.
+    private var told: [ExpectedDigest]
     /// Whether the server has confirmed that nothing is missing.
     private var isAtEnd = false
 
-    init(_ first: HTTPResponse, told: RepresentationDigests?) {
-        (head, response, total) = (first, first, first.body.length)
-        self.told = [told].compactMap { $0 }
+    init(_ first: HTTPResponse) {
+        (head, response, total, told) = (first, first, first.body.length, first.representationDigests)
     }
 
     private var count: Int64 { Int64(bytes.count) }
@@ -49,12 +49,12 @@ struct ReassembledBody {
     }
 
     /// Takes the answer to the question for the rest; false when that is of no use.
-    mutating func goOn(with answer: HTTPResponse, _ told: RepresentationDigests, _ validator: StrongValidator) throws -> Bool {
+    mutating func goOn(with answer: HTTPResponse, _ validator: StrongValidator) throws -> Bool {
         let question = RangeAnswer.Question(start: count, total: total, validator: validator)
         switch RangeAnswer(answer, to: question) {
         case .part(let range, let total) where answer.headers[.contentEncoding] == head.headers[.contentEncoding]:
             (self.range, self.total, response) = (range, total, answer)
-            self.told.append(told)
+            told += answer.representationDigests
         case .complete:
             isAtEnd = true
             answer.body.close()
@@ -64,7 +64,7 @@ struct ReassembledBody {
                 answer.body.close()
                 throw response.violation("The server has \(other) bytes, and had \(known) with the same tag.")
             }
-            self = ReassembledBody(answer, told: told)
+            self = ReassembledBody(answer)
             total = total ?? known
         case .contradiction(let message):
             answer.body.close()
@@ -79,7 +79,7 @@ struct ReassembledBody {
     /// - Throws: ``HTTPError/Code/digestMismatch`` when the bytes of several responses don't have the digest that one of them announced.
     func whole(of responses: Int) throws -> HTTPResponse {
         // A single one is checked where it is read.
-        for expected in responses > 1 ? told.flatMap(\.all) : [] {
+        for expected in responses > 1 ? told : [] {
             try expected.check(expected.algorithm.digest(of: bytes), toldBy: "the server")
         }
         var whole = head

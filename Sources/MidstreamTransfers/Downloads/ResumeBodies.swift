@@ -39,7 +39,6 @@ public struct ResumeBodies: HTTPInterceptor {
         }
         var asking = request
         asking.isWatchedArriving = true
-        asking.representationDigests = RepresentationDigests()
         let response = try await next(asking)
         guard response.body.bytes == nil else { return response }
         let arriving = [asking]
@@ -56,7 +55,7 @@ public struct ResumeBodies: HTTPInterceptor {
     private func collect(
         _ first: HTTPResponse, to request: HTTPRequest, _ room: Int, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws -> HTTPResponse {
-        var joined = ReassembledBody(first, told: request.representationDigests)
+        var joined = ReassembledBody(first)
         var attempts = 0
         while true {
             let failure: HTTPError
@@ -72,9 +71,8 @@ public struct ResumeBodies: HTTPInterceptor {
             guard !joined.head.isDecodedUnseen, let validator = StrongValidator(joined.head.headers) else { throw failure }
             attempts += 1
             guard attempts <= limit, next.call?.owner.takeRetry() == true else { throw failure }
-            let told = RepresentationDigests()
-            let response = try await rest(of: request, from: joined.bytes.count, validator, told, next)
-            guard try joined.goOn(with: response, told, validator) else {
+            let response = try await rest(of: request, from: joined.bytes.count, validator, next)
+            guard try joined.goOn(with: response, validator) else {
                 response.body.close()
                 throw failure
             }
@@ -82,11 +80,9 @@ public struct ResumeBodies: HTTPInterceptor {
     }
 
     private func rest(
-        of request: HTTPRequest, from start: Int, _ validator: StrongValidator, _ told: RepresentationDigests,
-        _ next: Next<HTTPRequest, HTTPResponse>
+        of request: HTTPRequest, from start: Int, _ validator: StrongValidator, _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws -> HTTPResponse {
         var question = request
-        question.representationDigests = told
         question.headers[.range] = "bytes=\(start)-"
         question.headers[.ifRange] = validator.fieldValue
         next.position.note({ "the body broke off after \(start) bytes; asks for the rest" }, about: request)

@@ -148,6 +148,23 @@ struct MisbehaviourTests {
         #expect(server.requests.map { $0.headers[.range] } == [nil, nil])
     }
 
+    @Test("The digest of an answer in whose place another was asked for isn't that of the next")
+    func digestOfDiscardedAnswer() async throws {
+        let server = try FileServer(Self.content)
+        let folder = try Folder()
+        let wait = Array("wait".utf8)
+        let digest = try DigestAlgorithm.sha256.field(DigestAlgorithm.sha256.digest(of: wait))
+        server.next({ $0 = .init(headers: ["Repr-Digest": digest, "X-Again": "1"], body: .bytes(wait)) })
+        var request = HTTPRequest(server.url)
+        request.maxRetries = 1
+        request.validators = [
+            CallbackValidator { response, _ in response.headers["X-Again"] == nil ? .next : .retry(.immediate) }
+        ]
+        try await server.client { VerifyDigest() }.download(request, to: folder.target)
+        #expect(folder.content == Self.content)
+        #expect(server.requests.count == 2)
+    }
+
     @Test("A length that a transport of one's own gives as -1 isn't known")
     func negativeLength() async throws {
         let folder = try Folder()
