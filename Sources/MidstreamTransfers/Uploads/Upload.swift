@@ -88,17 +88,16 @@ struct Upload {
         var creation = first
         let sent = put(part, into: &creation)
         // The upload's URL comes before it is complete.
-        let given = request.onInterim
-        let (told, stopwatch, base) = (told, stopwatch, request.urlText)
-        creation.onInterim = { interim in
-            if interim.status.code == 104 { Self.note(interim.headers, from: base, for: base, in: told, at: stopwatch.elapsed) }
-            given?(interim)
+        let (told, stopwatch, beginning) = (told, stopwatch, request.urlText)
+        creation.onUploadInterim = { interim, url in
+            guard interim.status.code == 104 else { return }
+            Self.note(interim.headers, from: url, for: beginning, in: told, at: stopwatch.elapsed)
         }
         let (response, error) = try await send(creation)
         if response.status.isSuccess || told.withLock({ $0.url }) != nil {
-            // An interim one doesn't say which request it answers, after a redirect to another place.
+            // The `Location` of a failure is no upload's place.
             let answering = response.status.isSuccess ? response.request.urlText : nil
-            Self.note(response.headers, from: answering, for: request.urlText, in: told, at: stopwatch.elapsed)
+            Self.note(response.headers, from: answering, for: beginning, in: told, at: stopwatch.elapsed)
         }
         guard response.status.isSuccess else { return try failure(response, error) }
         if try isAllConfirmed(response, assuming: Self.end(of: part, when: sent)) { return .done(response) }

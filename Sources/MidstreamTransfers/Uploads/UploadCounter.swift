@@ -1,7 +1,8 @@
 internal import Interception
 internal import MidstreamCore
 
-/// Counts what of an upload is handed to the transport, further in than what reads a body beforehand, for its digest or a signature.
+/// Counts what of an upload is handed to the transport, further in than what reads a body beforehand, for its digest or a signature; and tells
+/// which URL an interim response answers, which redirects have changed.
 struct UploadCounter: HTTPInterceptor {
     var stage: InterceptorStage { .exchange }
 
@@ -11,8 +12,16 @@ struct UploadCounter: HTTPInterceptor {
         guard let observer = request.uploadObserver else { return try await next(request) }
         var counted = request
         counted.body = request.body.observed(observer)
+        if let tell = request.onUploadInterim {
+            let (given, url) = (request.onInterim, request.urlText)
+            counted.onInterim = { interim in
+                tell(interim, url)
+                given?(interim)
+            }
+        }
         var response = try await next(counted)
         response.request.body = request.body
+        response.request.onInterim = request.onInterim
         return response
     }
 
@@ -20,11 +29,20 @@ struct UploadCounter: HTTPInterceptor {
 }
 
 private enum UploadObserverKey: RequestContextKey { static var defaultValue: (@Sendable () -> HTTPBody.Observer)? { nil } }
+private enum UploadInterimKey: RequestContextKey {
+    static var defaultValue: (@Sendable (InterimResponse, String) -> Void)? { nil }
+}
 
 extension HTTPRequest {
     /// Follows each sending of the body.
     var uploadObserver: (@Sendable () -> HTTPBody.Observer)? {
         get { context[UploadObserverKey.self] }
         set { context[UploadObserverKey.self] = newValue }
+    }
+
+    /// Called with each interim response and the URL that it answers.
+    var onUploadInterim: (@Sendable (InterimResponse, String) -> Void)? {
+        get { context[UploadInterimKey.self] }
+        set { context[UploadInterimKey.self] = newValue }
     }
 }

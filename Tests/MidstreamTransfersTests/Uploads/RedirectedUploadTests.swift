@@ -41,6 +41,21 @@ struct RedirectedUploadTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test("The place that an interim response tells is relative to the URL that it answers")
+    func interimPlace() async throws {
+        let content = FileServer.content(300_000)
+        let place = try UploadServer(.init(cuts: [100_000]))
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.respond { request in
+            request.method == .post ? .init(status: 307, headers: ["Location": place.url]) : .init(status: 404)
+        }
+        try await client().upload(.bytes(content), to: server.url())
+        #expect(place.requests.map(\.method) == ["POST", "HEAD", "PATCH"])
+        #expect(place.content == content)
+        #expect(server.requests.count == 1)
+    }
+
     @Test("An upload at another origin is found by the name of that one")
     func address() async throws {
         let stub = StubTransport(sequence: [
