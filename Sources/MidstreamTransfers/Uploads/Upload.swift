@@ -162,6 +162,7 @@ struct Upload {
         }
         if HTTPOrigin(url) != HTTPOrigin(request.urlText) {
             follower.headers.removeCredentials()
+            follower.isForUploadElsewhere = true
             if follower.address != nil { follower.address = nil }
         }
         return follower

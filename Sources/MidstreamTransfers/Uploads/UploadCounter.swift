@@ -1,14 +1,16 @@
 internal import Interception
 internal import MidstreamCore
 
-/// Counts what of an upload is handed to the transport, further in than what reads a body beforehand, for its digest or a signature; and tells
-/// which URL an interim response answers, which redirects have changed.
+/// Counts what of an upload is handed to the transport, further in than what reads a body beforehand, for its digest or a signature.
+/// There it also knows which URL an interim response answers, which redirects have changed, and all credentials that have been added.
 struct UploadCounter: HTTPInterceptor {
     var stage: InterceptorStage { .exchange }
 
     var rank: InterceptorRank { .wire }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var request = request
+        if request.isForUploadElsewhere { request.headers.removeCredentials() }
         guard let observer = request.uploadObserver else { return try await next(request) }
         var counted = request
         counted.body = request.body.observed(observer)
@@ -32,6 +34,7 @@ private enum UploadObserverKey: RequestContextKey { static var defaultValue: (@S
 private enum UploadInterimKey: RequestContextKey {
     static var defaultValue: (@Sendable (InterimResponse, String) -> Void)? { nil }
 }
+private enum UploadElsewhereKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPRequest {
     /// Follows each sending of the body.
@@ -44,5 +47,12 @@ extension HTTPRequest {
     var onUploadInterim: (@Sendable (InterimResponse, String) -> Void)? {
         get { context[UploadInterimKey.self] }
         set { context[UploadInterimKey.self] = newValue }
+    }
+
+    /// Whether it is about an upload at another origin than the one with which that began, so that no credentials go there, whoever adds
+    /// them.
+    var isForUploadElsewhere: Bool {
+        get { context[UploadElsewhereKey.self] }
+        set { context[UploadElsewhereKey.self] = newValue }
     }
 }

@@ -11,7 +11,9 @@ import Testing
 struct UploadTests {
     private static let content = FileServer.content(300_000)
 
-    private func client(_ clock: (any Clock<Duration>)? = nil) -> HTTPClient {
+    private func client(
+        _ clock: (any Clock<Duration>)? = nil, @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
+    ) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.random = { 0 }
         if let clock {
@@ -19,7 +21,7 @@ struct UploadTests {
             configuration.timeout = nil
             configuration.random = { 1 }
         }
-        return testClient(configuration: configuration)
+        return testClient(configuration: configuration, interceptors: interceptors)
     }
 
     @discardableResult
@@ -263,15 +265,21 @@ struct UploadTests {
         #expect(error?.code == .bodyUnreadable && stub.requests.isEmpty)
     }
 
-    @Test("An upload at another origin gets no credentials")
-    func otherOrigin() async throws {
+    @Test(
+        "An upload at another origin gets no credentials, whoever adds them",
+        arguments: [nil, .attempt, .exchange] as [InterceptorStage?])
+    func otherOrigin(stage: InterceptorStage?) async throws {
         let place = try MockServer()
         place.enqueue(
             .init(status: 204, headers: ["Upload-Offset": "0", "Upload-Complete": "?0"]),
             .init(headers: ["Upload-Complete": "?1"]))
         let server = try MockServer()
         server.enqueue(.init(status: 500, interim: [.init(status: 104, headers: ["Location": place.url("/1")])]))
-        try await client().upload(.bytes([1]), to: server.url(), headers: ["Authorization": "secret"])
+        let client = client {
+            if let stage { ClosureRequestInterceptor(stage: stage) { $0.headers[.authorization] = "secret" } }
+        }
+        try await client.upload(.bytes([1]), to: server.url(), headers: stage == nil ? ["Authorization": "secret"] : [:])
+        #expect(server.requests.map { $0.headers[.authorization] } == ["secret"])
         #expect(place.requests.count == 2)
         #expect(place.requests.allSatisfy { $0.headers[.authorization] == nil })
         #expect(place.requests.last?.body == [1])
