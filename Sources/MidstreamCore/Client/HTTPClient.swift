@@ -214,12 +214,24 @@ public final class HTTPClient: Sendable {
             sharing: sharing, observation: observation)
         var position = ChainPosition(run: call)
         position.limit(deadline: request.deadline ?? configuration.deadline)
-        if let outer = ChainPosition.current, outer.deadline != .max, let clock = outer.call?.stopwatch,
-            clock.isOnSameClock(as: stopwatch)
-        {
-            position.limit(deadline: .nanoseconds(outer.deadline - clock.elapsedNanoseconds))
-        }
+        position.limit(deadline: timeLeftOfOuterCall)
         return position
+    }
+
+    /// How much is left of the deadline of a call within which this is done, if that goes by the same clock; nil: no limit.
+    private var timeLeftOfOuterCall: Duration? {
+        guard let outer = ChainPosition.current, outer.deadline != .max, let clock = outer.call?.stopwatch,
+            clock.isOnSameClock(as: stopwatch)
+        else { return nil }
+        return .nanoseconds(outer.deadline - clock.elapsedNanoseconds)
+    }
+
+    /// What ends those who would make calls for ever: the error of a call that is made after a wait, since the deadline of the call within
+    /// which they do it is over by then; nil: it may be made.
+    package func overdue(after delay: Duration) -> HTTPError? {
+        guard let left = timeLeftOfOuterCall, left <= delay else { return nil }
+        return HTTPError(
+            .deadlineExceeded, "The call within which this is done leaves no time for another connection.", phase: .answered)
     }
 
     @inline(never)

@@ -23,8 +23,8 @@ extension HTTPClient {
     /// With ``HTTPRequest/allowsUnsafeRetry`` it is treated as a `GET`.
     ///
     /// A deadline, of the request or the client, covers all of it, from the first connection on; with
-    /// ``HTTPRequest/deadlineCoversBody`` set to false, only the head of each. One that an interceptor sets is that of one connection, after
-    /// which another follows.
+    /// ``HTTPRequest/deadlineCoversBody`` set to false, only the head of each. That of a call within which the events are read ends them as
+    /// well. One that an interceptor sets is that of one connection, after which another follows.
     ///
     /// The body is read as fast as the events are. Cancelling the task that reads, and leaving the loop, close the connection.
     ///
@@ -165,6 +165,7 @@ private struct EventSource: ElementSource {
             let own = pace.delay(afterRetry: parser.retry, lifetime: lifetime.elapsed, random: configuration.random)
             let delay = Swift.max(own, asked ?? .zero)
             if let deadline, let age, age.elapsed + delay >= deadline { throw HTTPError.pastDeadline(deadline, phase: .answered) }
+            if let overdue = source.client.overdue(after: delay) { throw overdue }
             source.onReconnect(pace.attempts, delay, cause)
             try await configuration.clock.pause(for: delay)
         }

@@ -17,7 +17,8 @@ internal import WebSocketFrames
 /// It works while it is read, by one task: that waits between attempts, opens sockets, and closes the last one when it stops reading: at once,
 /// so call ``close(_:_:)`` before it leaves the loop if the server is to be told. Each socket is opened through the client's whole pipeline, so
 /// a new token is fetched where one is needed, and each attempt but the first is paid from the client's retry budget; while that has nothing,
-/// the next one waits for its turn. There is no limit to the attempts.
+/// the next one waits for its turn. There is no limit to the attempts but the deadline of a call within which it is read: instead of a wait
+/// that would pass it, it throws ``HTTPError/Code/deadlineExceeded``.
 ///
 /// It isn't opened again after a failure that another attempt wouldn't help: a refused upgrade, unless its status may be another one next
 /// time (408, 429, 500, 502, 503, 504), an answer that is no agreement, a failed TLS handshake, a token that the issuer has refused, a
@@ -133,7 +134,12 @@ extension ReconnectingWebSocket: AsyncSequence {
                     isOver = true
                     throw error
                 }
-                return .lost(error, again: nextDelay(feed, after: error))
+                let wait = nextDelay(feed, after: error)
+                if let overdue = feed.task.client.overdue(after: wait) {
+                    isOver = true
+                    throw overdue
+                }
+                return .lost(error, again: wait)
             }
         }
 

@@ -119,6 +119,35 @@ struct EventOutageTests {
         #expect(causes.withLock { $0 } == [.deadlineExceeded, nil])
     }
 
+    @Test("The deadline of a call within which they are read ends them")
+    func deadlineOfOuterCall() async throws {
+        let stub = StubTransport(status: .ok, headers: ["Content-Type": "text/event-stream"], body: "data: a\n\n")
+        let source = client(stub).events(HTTPRequest("events"))
+        let (reading, isOver) = (Locked<Task<Void, any Error>?>(nil), Locked(false))
+        let outer = client(StubTransport(status: .ok)) {
+            ClosureHTTPInterceptor { request, next in
+                reading.withLock {
+                    $0 = Task {
+                        defer { isOver.withLock { $0 = true } }
+                        for try await _ in source {}
+                    }
+                }
+                return try await next(request)
+            }
+        }
+        var request = HTTPRequest("outer")
+        request.deadline = .seconds(5)
+        _ = try await outer.send(request)
+        let task = try #require(reading.withLock { $0 })
+        await eventually { clock.nextDeadline?.offset == .seconds(3) }
+        clock.advance(to: VirtualInstant(offset: .seconds(3)))
+        // The next wait would end a second after the deadline.
+        await eventually { isOver.withLock { $0 } || clock.nextDeadline?.offset == .seconds(6) }
+        task.cancel()
+        #expect(await httpError { try await task.value }?.code == .deadlineExceeded)
+        #expect(stub.requests.count == 2)
+    }
+
     @Test(
         "A token that is refused ends the events, and so does an issuer that no connection leads to any more",
         arguments: [

@@ -143,6 +143,30 @@
             await #expect(throws: CancellationError.self) { try await reading.value }
         }
 
+        @Test func `The deadline of a call within which it is read ends it`() async throws {
+            server.respond { _ in .init(status: .serviceUnavailable) }
+            let feed = client().webSocket("feed").reconnecting(.delayed(.seconds(3)))
+            let reading = Locked<Task<Bool, any Error>?>(nil)
+            let outer = client(interceptors: {
+                ClosureHTTPInterceptor { request, _ in
+                    reading.withLock {
+                        $0 = Task {
+                            var events = feed.makeAsyncIterator()
+                            return try await events.next() == nil
+                        }
+                    }
+                    return HTTPResponse(status: .ok, request: request)
+                }
+            })
+            var request = HTTPRequest("outer")
+            request.deadline = .seconds(2)
+            _ = try await outer.send(request)
+            let task = try #require(reading.withLock { $0 })
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(server.requestCount == 1)
+        }
+
         @Test func `A send that waits fails when the socket is lost, and is sent once at most`() async throws {
             let release = Gate()
             server.enqueue(
