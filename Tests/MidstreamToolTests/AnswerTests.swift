@@ -200,6 +200,17 @@ struct AnswerTests {
         #expect(try await run("--replay", path, "-o", output.path) == 0)
         #expect(try String(contentsOf: output, encoding: .utf8) == "recorded")
     }
+
+    @Test("a replay ends as the first of its calls that fails", arguments: [[], ["--expect", "200"], ["--check-status"]])
+    func replayedFailures(words: [String]) async throws {
+        server.shutdown()
+        let entries = [200, 500, 404, 200].map {
+            #"{"request":{"method":"GET","url":"http://h/\#($0)"},"response":{"status":\#($0)}}"#
+        }
+        let file = try folder.file(Array(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#.utf8)).path
+        let status = try await Replay(file: file, arguments: Arguments(["replay", file] + words)).run()
+        #expect(status == (words == ["--check-status"] ? 5 : 1))
+    }
 }
 
 @Suite("On a terminal", .leavesNothing)

@@ -113,7 +113,7 @@ struct OptionTests {
             END
             $m replay $d/a --trace
             """#, #"recorded: a\u{1B}[2J"#, "\nb\\u{1B}[2J\n\nc\n", #"midst: GET\u{1B}[2J http://h/"#,
-            #"midst: x\u{1B}[2J: Recorded: no response"#),
+            #"midst: x\u{1B}[2J: Recorded: no response"#, status: 1),
         Example(
             #"printf '{"url":"%s/json"}\n{"url":"%s/file?q=caf%%E9&token=a"}\n' $u $u | $m batch --jobs 1 --har $d/a; "#
                 + "$m replay $d/a --send --har $d/b; test -e $d/b || echo none was sent", "can be played", "none was sent"),

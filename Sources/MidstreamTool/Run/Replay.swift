@@ -7,7 +7,7 @@ struct Replay {
     let file: String
     let arguments: Arguments
 
-    /// Returns the exit status of the last call.
+    /// Returns the exit status of the first call that failed; 0 when none did.
     func run() async throws -> Int32 {
         let archive = try HARArchive(contentsOf: file)
         if let account = archive.account { show(account) }
@@ -23,7 +23,8 @@ struct Replay {
             for (name, value) in arguments.headers { request.headers[name] = value }
             Terminal.printError("midst: \(Redaction().line(request.method, request.urlText))")
             let invocation = Invocation(arguments, retries: max(arguments.retries, call.retries))
-            status = try await invocation.run(request, by: transport, recording: recording)
+            let outcome = try await invocation.run(request, by: transport, recording: recording)
+            if status == 0 { status = outcome }
         }
         return status
     }
