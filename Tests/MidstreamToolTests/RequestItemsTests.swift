@@ -90,6 +90,17 @@ struct RequestItemsTests {
         #expect(try await body("a=@\(file.path)").0 == #"{"a":"content"}"#)
     }
 
+    @Test("that need JSON and have none are told as they were typed, without what their files hold")
+    func noJSON() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file(Array("S3CR3T".utf8))
+        for word in ["token:=@\(file.path)", "a:=b\u{1B}"] {
+            let error = #expect(throws: UsageError.self) { try Arguments(["h.test", word]) }
+            let typed = word.replacingOccurrences(of: "\u{1B}", with: #"\u{1B}"#)
+            #expect(error?.message == "'\(typed)' needs JSON")
+        }
+    }
+
     @Test(
         "that curl has as well are cut at the first =",
         arguments: [("token==abc", "token", "=abc"), ("a:b=c:=d", "a:b", "c:=d")])

@@ -40,8 +40,8 @@ struct RequestItems {
         switch separator {
         case "=": fields.append((name, .text(value)))
         case "=@": fields.append((name, .text(try source.text("@\(value)"))))
-        case ":=": fields.append((name, .json(try Self.json(value, name))))
-        case ":=@": fields.append((name, .json(try Self.json(source.text("@\(value)"), name))))
+        case ":=": fields.append((name, .json(try Self.json(value, of: word))))
+        case ":=@": fields.append((name, .json(try Self.json(source.text("@\(value)"), of: word))))
         case "==": query.append((name, try source.text(value)))
         case ":": headers.add(HTTPHeaders.Name(name), try source.text(value))
         default: fields.append((name, .file(URL(fileURLWithPath: try ValueSource.readable(value)))))
@@ -58,9 +58,10 @@ struct RequestItems {
         fields.append((name, .file(URL(fileURLWithPath: try ValueSource.readable(String(value.dropFirst()))))))
     }
 
-    private static func json(_ text: String, _ name: String) throws -> String {
+    /// - Parameter word: The item as it was typed. What its file holds may be a secret, and isn't shown.
+    private static func json(_ text: String, of word: String) throws -> String {
         guard (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil else {
-            throw UsageError("'\(name):=' needs JSON: \(text)")
+            throw UsageError("'\(word.escapingControls)' needs JSON")
         }
         return text
     }
