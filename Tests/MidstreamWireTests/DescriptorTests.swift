@@ -114,6 +114,27 @@
             }
         }
 
+        @Test func `One in the making that nobody waits for makes room for one that is needed`() async {
+            await #expect(processExitsWith: .success) {
+                let server = try DescriptorTests.server()
+                // TLS never comes to stand.
+                let silent = try RawServer { $0.waitForEnd() }
+                let transport = wireTransport()
+                for number in 0..<4 {
+                    var secure = HTTPRequest("https://h\(number).invalid/")
+                    secure.address = "127.0.0.1:\(silent.port)"
+                    let call = Task { [secure] in try await transport.deliver(secure) }
+                    await eventually { silent.accepted == number + 1 }
+                    call.cancel()
+                    _ = await call.result
+                }
+                let taken = DescriptorTests.takeAll()
+                #expect(try await transport.deliver(DescriptorTests.requestToHost(0, of: server)).status == 200)
+                for descriptor in taken { close(descriptor) }
+                transport.close()
+            }
+        }
+
         @Test func `No connection makes room for a lookup that lacks a thread`() async throws {
             let server = try Self.server()
             let day = Duration.seconds(86_400)

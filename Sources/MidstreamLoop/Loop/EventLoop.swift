@@ -308,13 +308,26 @@
 
         private func remove(_ transfer: Transfer, isClean: Bool) {
             release(transfer, isClean: isClean)
-            let place = transfer.endUnderWay()
+            transfer.endUnderWay()
+            leave(transfer)
+        }
+
+        private func leave(_ transfer: Transfer) {
             if let last = active.popLast(), last !== transfer {
-                active[place] = last
-                last.place = place
+                active[transfer.place] = last
+                last.place = transfer.place
             }
             startNext(admission.leave(transfer), afterOneOf: transfer.hostKey)
             showLoad()
+        }
+
+        /// Has a transfer that has no connection pass the limits once more: they didn't concern it while its host shared connections.
+        package final func enterAgain(_ transfer: Transfer) {
+            assert(isCurrent)
+            transfer.expectPlace()
+            leave(transfer)
+            transfer.admission = .none
+            post(.start(transfer))
         }
 
         // MARK: Deadlines
@@ -378,18 +391,6 @@
                 batch.removeAll()
                 swap(&batch, &local)
             }
-        }
-    }
-
-    extension EventLoop {
-        /// The transfer's host shares connections among its requests: those that wait for one may begin.
-        package final func shareConnections(of transfer: Transfer) {
-            startNext(admission.share(transfer), afterOneOf: transfer.hostKey)
-        }
-
-        /// A host doesn't share connections any more, but for those that its given transfers go on over.
-        package final func unshareConnections(_ key: Int, except sharing: [Transfer]) {
-            startNext(admission.unshare(key, except: sharing), afterOneOf: key)
         }
     }
 #endif

@@ -110,12 +110,12 @@
 
         private mutating func noteWaiting(_ transfer: Transfer, _ key: Int) {
             waitingCount += 1
-            counts?.begin(WantedPlace(host: key, isOwn: transfer.hasOwnConnection), on: place)
+            if !transfer.staysOnLoop { counts?.begin(WantedPlace(host: key, isOwn: transfer.hasOwnConnection), on: place) }
         }
 
         private mutating func noteEndOfWaiting(_ transfer: Transfer, _ key: Int) {
             waitingCount -= 1
-            counts?.end(WantedPlace(host: key, isOwn: transfer.hasOwnConnection), on: place)
+            if !transfer.staysOnLoop { counts?.end(WantedPlace(host: key, isOwn: transfer.hasOwnConnection), on: place) }
         }
 
         /// Takes a transfer for which its host has room; false when it waits for the limit of all connections.
@@ -209,6 +209,12 @@
 
         /// Whether a host is known to share connections among its requests.
         package func isShared(_ key: Int) -> Bool { hosts[key]?.isShared == true }
+
+        /// How many more are under way than the limits allow, which didn't count them while their host shared connections.
+        package func excess(of key: Int) -> Int {
+            guard let host = hosts[key] else { return 0 }
+            return max(0, hostLimit > 0 ? host.limited - hostLimit : 0, totalLimit > 0 ? inside - totalLimit : 0)
+        }
 
         /// Notes that a host doesn't share connections any more: those that are under way to it count again, a connection each, but for those
         /// that go on over one that they share. Returns those that may begin now.
@@ -314,11 +320,13 @@
         mutating func handOver(_ wanted: WantedPlace) -> Transfer? {
             counts?.answer(wanted, on: place)
             let key = wanted.host
-            var next = hosts[key]?.waiting.take { $0.hasOwnConnection == wanted.isOwn }
+            var next = hosts[key]?.waiting.take { !$0.staysOnLoop && $0.hasOwnConnection == wanted.isOwn }
             if let next {
                 noteEndOfWaiting(next, key)
             } else {
-                next = line.take { $0.admission == .inLine(key) && $0.hasOwnConnection == wanted.isOwn }
+                next = line.take {
+                    $0.admission == .inLine(key) && !$0.staysOnLoop && $0.hasOwnConnection == wanted.isOwn
+                }
                 if let next { leaveLine(next, key) }
             }
             next?.admission = .inside(key)

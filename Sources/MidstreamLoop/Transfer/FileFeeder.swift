@@ -70,7 +70,7 @@
                 try checkLength(of: file, transfer)
                 let end = min(place + Self.window, length)
                 guard Self.bringIntoMemory(file, place..<end) else {
-                    throw unreadable("Can't read the file \(path): \(String(cString: strerror(errno))).", transfer)
+                    throw unreadable(errno, transfer)
                 }
                 place = end
                 guard await offer(place, for: transfer) else { return }
@@ -99,6 +99,11 @@
 
         package func mismatch(isLonger: Bool, _ transfer: Transfer) -> HTTPError {
             unreadable("The body is \(isLonger ? "longer" : "shorter") than the \(length) bytes that were announced.", transfer)
+        }
+
+        /// - Parameter number: Why the system can't read it.
+        package func unreadable(_ number: Int32, _ transfer: Transfer) -> HTTPError {
+            unreadable("Can't read the file \(path): \(String(cString: strerror(number))).", transfer)
         }
 
         private func unreadable(_ text: String, _ transfer: Transfer) -> HTTPError {

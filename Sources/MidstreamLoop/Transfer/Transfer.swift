@@ -56,6 +56,8 @@
         @exclusivity(unchecked) package var outgoing = OutgoingBody.none
         /// Sending has begun.
         @exclusivity(unchecked) package final var isBegun = false
+        /// Another loop may not know what this one has found out about its host.
+        @exclusivity(unchecked) private(set) final var staysOnLoop = false
         /// How many times it has begun again.
         @exclusivity(unchecked) package final var resends = 0
         @exclusivity(unchecked) package var isSendingPaused = false
@@ -120,7 +122,7 @@
 
         /// Has it begin on another loop than the one where it waits, once.
         final func move(to loop: any TransferLoop) {
-            assert(self.loop.isCurrent && !isUnderWay)
+            assert(self.loop.isCurrent && !isUnderWay && !staysOnLoop)
             self.loop = loop
             didMove()
         }
@@ -186,7 +188,9 @@
         // MARK: The loop's steps
 
         /// Waits for a connection; the limits that count from the start of the exchange count from now.
-        final func beginWaiting() { begin(at: MonotonicTime.now()) }
+        final func beginWaiting() {
+            if startTime == 0 { begin(at: MonotonicTime.now()) }
+        }
 
         /// Begins with a connection of its own or without, as the transport does.
         final func beginUnderWay(at place: Int) {
@@ -202,8 +206,15 @@
             if let limit = options.timeLimit { timeLimit = time + limit.wholeNanoseconds }
         }
 
-        /// Lets go of all but what its caller gets; returns ``place``.
-        final func endUnderWay() -> Int {
+        /// Isn't under way any more, and keeps what it needs to be so again.
+        final func expectPlace() {
+            assert(loop.isCurrent && isUnderWay)
+            isUnderWay = false
+            staysOnLoop = true
+        }
+
+        /// Lets go of all but what its caller gets.
+        final func endUnderWay() {
             assert(loop.isCurrent)
             isUnderWay = false
             decoder = nil
@@ -213,7 +224,6 @@
             case .file(let feeder): feeder.stop()
             }
             outgoing = .none
-            return place
         }
 
         /// Notes that sending is to begin, perhaps again.
@@ -335,9 +345,8 @@
 
         package final func timeoutError() -> HTTPError {
             if admission.isWaiting {
-                return HTTPError(
-                    .timeout, "No connection was free within the time allowed.", request: request, phase: .notSent
-                ).refusedHere
+                let error = HTTPError(.timeout, "No connection was free within the time allowed.", request: request, phase: phase)
+                return phase == .notSent ? error.refusedHere : error
             }
             let what: String =
                 if timeLimit > loop.now {

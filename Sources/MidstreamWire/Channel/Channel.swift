@@ -37,6 +37,8 @@
         @exclusivity(unchecked) private var pendingSent = 0
         /// TLS takes nothing before it has received something, as when a server of TLS 1.2 negotiates anew.
         @exclusivity(unchecked) private(set) var sendsAfterReceiving = false
+        /// Whether bytes of TLS have moved since it was last asked. Those of a record may take long, and are its reader's only at its end.
+        @exclusivity(unchecked) private var hasMoved = false
 
         /// - Parameter descriptor: A socket that is connected, or about to be; the channel's from now on.
         /// - Throws: When the system can't watch it.
@@ -83,6 +85,12 @@
             owner?.channelIsReady()
         }
 
+        /// Whether bytes have moved below TLS since the last time.
+        func takeMovement() -> Bool {
+            defer { hasMoved = false }
+            return hasMoved
+        }
+
         /// Notes that the socket is connected, and the connection's number.
         func didConnect(to address: HostAddress, number: Int) {
             canWrite = true
@@ -121,7 +129,9 @@
                     return .failed(.tls("TLS failed: the server doesn't read what TLS answers."))
                 }
                 switch receive() {
-                case .bytes(let bytes): tls.feed(bytes)
+                case .bytes(let bytes):
+                    hasMoved = true
+                    tls.feed(bytes)
                 case .ended: tls.feedEnd()
                 case .wait: return .wait
                 case .failed(let failure): return .failed(failure)
@@ -163,7 +173,8 @@
             guard let tls else { return canWrite ? transmit(first, second) : 0 }
             guard flush() else { return nil }
             guard pending.isEmpty else { return 0 }
-            sendsAfterReceiving = false
+            sendsAfterReceiving = tls.isHeldUp
+            guard !sendsAfterReceiving else { return 0 }
             var count = 0
             for piece in [first, second] {
                 let part = UnsafeRawBufferPointer(rebasing: piece.prefix(Self.mostEncrypted - count))
@@ -188,6 +199,8 @@
             case wait
             /// The file has no such bytes any more.
             case ended
+            /// The file can't be read, for the system's reason.
+            case unreadable(Int32)
             case failed
         }
 
@@ -199,7 +212,12 @@
                 let sent = withoutBrokenPipe { sendfile(descriptor, file, &place, count) }
                 if sent > 0 { return .sent(sent) }
                 if sent == 0 { return .ended }
-                if errno == EAGAIN { canWrite = false } else if errno != EINTR { return .failed }
+                switch errno {
+                case EAGAIN: canWrite = false
+                case EINTR: break
+                case EIO, ESTALE, EINVAL, EISDIR, EOVERFLOW: return .unreadable(errno)
+                default: return .failed
+                }
             }
             return .wait
         }
@@ -264,6 +282,7 @@
             while pendingSent < pending.count, canWrite {
                 let sent = pending.withUnsafeBytes { transmit(UnsafeRawBufferPointer(rebasing: $0[pendingSent...])) }
                 guard let sent else { return false }
+                if sent > 0 { hasMoved = true }
                 pendingSent += sent
             }
             if pendingSent == pending.count {
@@ -338,14 +357,14 @@
         let received = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 16)
         /// What was received, once decrypted: a record at a time (RFC 8446 §5.1).
         let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
-        let makeRoom: () -> Bool
+        let makeRoom: (any ChannelOwner) -> Bool
         private let poller: Poller
         /// By descriptor.
         @exclusivity(unchecked) private var open: [Channel?] = []
         @exclusivity(unchecked) private(set) var count = 0
 
         /// - Parameter makeRoom: Closes one that isn't needed, so that there is a descriptor again; false when there is none.
-        init(_ poller: Poller, makeRoom: @escaping () -> Bool = { false }) {
+        init(_ poller: Poller, makeRoom: @escaping (any ChannelOwner) -> Bool = { _ in false }) {
             self.poller = poller
             self.makeRoom = makeRoom
         }

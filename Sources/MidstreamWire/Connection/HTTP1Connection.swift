@@ -45,13 +45,14 @@
 
         override func channelIsReady() {
             assert(loop.isCurrent)
-            guard transfer != nil else {
+            guard let transfer else {
                 // TLS may have news of its own.
                 if !channel.isQuiet { loop.close(self) }
                 return
             }
             send()
             receive()
+            if channel.takeMovement() { transfer.noteActivity() }
         }
 
         func letGo(_ transfer: WireTransfer, isClean: Bool) {

@@ -117,7 +117,11 @@
 
         /// False stops the transfer.
         private func take(head: UnsafeRawBufferPointer, status: Int, _ transfer: WireTransfer) -> Bool {
-            transfer.take(head: head, status: status) { fields in
+            // The request's end comes before another protocol (RFC 9110 §7.8), and would be lost.
+            if status == 101, !transfer.sent.isWhole {
+                return transfer.violate("The server has switched protocols before the request's end.", phase: .maybeProcessed)
+            }
+            return transfer.take(head: head, status: status) { fields in
                 if let pipe = transfer.pipe, transfer.isPiped {
                     switchProtocols(pipe)
                 } else {

@@ -107,6 +107,9 @@
             case .ended:
                 loop.post(.fail(transfer, feeder.mismatch(isLonger: false, transfer)))
                 return 0
+            case .unreadable(let number):
+                loop.post(.fail(transfer, feeder.unreadable(number, transfer)))
+                return 0
             case .sent(let count):
                 transfer.sent.bytes += Int64(count)
                 transfer.sent.bodyBytes += Int64(count)

@@ -190,7 +190,7 @@
 
         /// Whether a lookup that the system had no resources for may have them now.
         private func mayAskAgain() -> Bool {
-            if HostLookup.lackOfDescriptors() != nil { return loop.channels.makeRoom() }
+            if HostLookup.lackOfDescriptors() != nil { return loop.channels.makeRoom(self) }
             // A descriptor may have come free since. For want of a thread no connection has to go.
             defer { hasAskedAgain = true }
             return !hasAskedAgain

@@ -75,7 +75,7 @@
         private mutating func begin(_ address: HostAddress, _ channels: Channels, _ owner: any ChannelOwner) -> Channel? {
             let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
             var descriptor = socket(address.family, kind, 0)
-            while descriptor < 0, errno == EMFILE || errno == ENFILE, channels.makeRoom() {
+            while descriptor < 0, errno == EMFILE || errno == ENFILE, channels.makeRoom(owner) {
                 descriptor = socket(address.family, kind, 0)
             }
             guard descriptor >= 0 else {

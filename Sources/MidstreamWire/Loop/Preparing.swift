@@ -8,7 +8,7 @@
         /// can't be made.
         func prepare(_ route: Route, _ tls: TLSContext?, _ count: Int, _ answer: @escaping (HTTPError?) -> Void) {
             assert(isCurrent)
-            let wanted = min(count, mostPrepared)
+            let wanted = min(count, room(route))
             let mayBeShared = mayShare(route)
             let missing = wanted - pool.spareCount(route)
             // Whether they may share one is known when the first one stands.

@@ -19,8 +19,7 @@
         let mostConnections: Int
         /// How many of HTTP/2 to a host where there is room for them.
         private let sharedLimit: Int
-        /// How many connections to a host may be made ahead of transfers.
-        let mostPrepared: Int
+        private let mostIdle: Int
         /// Those of HTTP/2 that have something to send.
         private var unflushed: [HTTP2Connection] = []
 
@@ -30,16 +29,15 @@
         init(_ settings: WireSettings, share: LoopShare) throws {
             let poller = Poller()
             self.settings = settings
-            let mostIdle = min(ConnectionPool.mostIdle, share.ofDescriptors)
+            mostIdle = min(ConnectionPool.mostIdle, share.ofDescriptors)
             let pool = ConnectionPool(mostIdle: mostIdle)
             self.pool = pool
-            channels = Channels(poller) { pool.closeOldest() }
+            channels = Channels(poller) { pool.closeOldest() || pool.closeOldestDial(for: $0) }
             let limits = settings.configuration
             let total = limits.maximumConnections.map(share.of)
             mostConnections = total ?? .max
             let host = limits.maximumConnectionsPerHost.map(share.of)
             sharedLimit = min(host ?? .max, mostConnections)
-            mostPrepared = min(sharedLimit, mostIdle)
             super.init(
                 "midstream-wire", poller, limits: settings.limits,
                 admission: Admission(hostLimit: host ?? 0, totalLimit: total ?? 0, share: share),
@@ -124,8 +122,8 @@
                 switch transfer.wire.connection {
                 case is HTTP1Connection:
                     statistics.count(\.openConnections, transfer.wire.route.originOfConnections)
-                // One on which no streams begin any more has left the pool.
-                case let stream as HTTP2Stream where stream.connection.isRetired:
+                // One on which no streams begin any more has left the pool, and a reader may be behind though it is closed.
+                case let stream as HTTP2Stream where stream.connection.isRetired && !stream.connection.channel.isClosed:
                     guard retired.insert(ObjectIdentifier(stream.connection)).inserted else { continue }
                     statistics.count(\.openConnections, transfer.wire.route.originOfConnections)
                 default: break
@@ -160,6 +158,7 @@
         }
 
         func connectByHTTP1(_ transfer: WireTransfer) {
+            guard admission.excess(of: transfer.hostKey) == 0 else { return waitAgain(transfer) }
             if let connection = pool.take(transfer.route) { return connection.begin(transfer) }
             dial(for: transfer, mayBeShared: false)
         }
@@ -177,6 +176,13 @@
                 && !pool.speaksOnlyHTTP1(route, at: now)
         }
 
+        /// How many connections that aren't shared there may be for a route, beside those that its transfers have or wait for.
+        func room(_ route: Route) -> Int {
+            guard sharedLimit < .max else { return mostIdle }
+            let taken = active.count { $0.hostKey == route.hostKey && !($0.wire.connection is HTTP2Stream) }
+            return min(mostIdle, max(0, sharedLimit - taken))
+        }
+
         private var isFull: Bool { max(channels.count, pool.dialCount) >= mostConnections }
 
         /// How many of HTTP/2 to a host there may be at present. None is added while every connection is in use.
@@ -185,6 +191,7 @@
         private func dial(for transfer: WireTransfer, mayBeShared: Bool) {
             // Those without a transfer make room. Admission limits the others, but for a host's further connections of HTTP/2.
             while isFull, pool.closeOldest() || pool.closeOldestDial() {}
+            pool.closeUnused(transfer.route, but: room(transfer.route))
             let dial = Dial(
                 transfer.route, settings, tls: transfer.tls, mayBeShared: mayBeShared, isExclusive: transfer.pipe != nil,
                 loop: self)
@@ -202,7 +209,7 @@
             case let connection as HTTP2Connection where pool.hasLeftHTTP2(dial.route):
                 // It was being made when the server asked for HTTP/1.1.
                 connection.end()
-                if let first { connectAnew(first) }
+                if let first { connectByHTTP1(first) }
             case let connection as HTTP2Connection:
                 pool.add(connection)
                 guard let first else { return isIdle(connection) }
@@ -216,7 +223,22 @@
                 connection.begin(first, dial.times)
             default: connection.channel.close()
             }
-            while let transfer = dial.disown() { connect(transfer) }
+            connectAll(of: dial)
+        }
+
+        /// Connects those that were to share a dial's connection. Where they can't, the limits have let too many in, of whom the last wait again.
+        private func connectAll(of dial: Dial) {
+            var transfers: [WireTransfer] = []
+            while let transfer = dial.disown() { transfers.append(transfer) }
+            guard let key = transfers.first?.hostKey else { return }
+            let room = max(0, transfers.count - admission.excess(of: key))
+            for transfer in transfers[..<room] { connect(transfer) }
+            for transfer in transfers[room...] { waitAgain(transfer) }
+        }
+
+        private func waitAgain(_ transfer: WireTransfer) {
+            transfer.connection = nil
+            enterAgain(transfer)
         }
 
         func didFail(_ dial: Dial, _ failure: HTTPError) {

@@ -162,6 +162,12 @@
             return idle.oldest?.idleSince
         }
 
+        /// Closes those of a route that have no transfer and aren't shared, the oldest first, until there are no more than some.
+        func closeUnused(_ route: Route, but count: @autoclosure () -> Int) {
+            guard let destination = destinations[route], !destination.idle.isEmpty else { return }
+            for connection in destination.idle.dropLast(count()) { close(connection) }
+        }
+
         // MARK: Counting
 
         /// Adds those that it knows of to what is counted: all but those of HTTP/1 that have a transfer.
@@ -196,18 +202,28 @@
         }
 
         /// Gives up the dial that has gone on without a transfer for the longest time; false when there is none.
-        func closeOldestDial() -> Bool {
+        ///
+        /// - Parameter other: Who needs its descriptor; nil: its place is needed.
+        func closeOldestDial(for other: (any ChannelOwner)? = nil) -> Bool {
+            // One that nobody waits for takes nothing from another one.
+            if let dial = other as? Dial, dial.transfers.isEmpty { return false }
             guard dialCount > 0 else { return false }
             var oldest: Dial?
             for destination in destinations.values {
-                for dial in destination.dials where dial.loneDeadline < oldest?.loneDeadline ?? .max { oldest = dial }
+                for dial in destination.dials where dial.loneDeadline < oldest?.loneDeadline ?? .max {
+                    if other == nil || !dial.isLookingUp { oldest = dial }
+                }
             }
             guard let oldest else { return false }
             remove(oldest)
             // As many are made ahead of transfers as the limits allow.
-            oldest.close(telling: nil)
+            oldest.close(telling: other.map { _ in Self.gaveWay })
             return true
         }
+
+        private static let gaveWay = HTTPError(
+            .connection, "The connection gave way to one for a request, since the process may have no more descriptors.",
+            phase: .notSent)
 
         /// A dial whose transfer has ended or got another connection.
         func freeDial(_ route: Route) -> Dial? {

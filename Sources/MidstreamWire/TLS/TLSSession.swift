@@ -233,6 +233,9 @@
             outer.takeOutput(into: &bytes)
         }
 
+        /// Whether the outer one takes nothing before it has received something.
+        var isHeldUp: Bool { !unwrapped.isEmpty }
+
         /// Gives the outer one what was made.
         private func wrap(by outer: TLSSession) {
             var taken = 0

@@ -95,6 +95,8 @@
                 settings.acceptEncoding != nil && !framing.has(.range) && pipe == nil
                 && (!framing.has(.acceptEncoding) || request.encodedBodyCheck != nil)
             guard framing.hasBody, request.method != .head else { return }
+            // It is kept while the transfer waits once more.
+            guard case .none = outgoing else { return }
             if let bytes = request.body.bytes {
                 bodyFraming = .length(Int64(bytes.count))
                 if !bytes.isEmpty { outgoing = .bytes(bytes) }
@@ -218,6 +220,7 @@
 
         /// Notes that it goes out again after its connection has died.
         func noteLoss() {
+            expectResending()
             guard sent.bytes > 0 else { return }
             isInDoubt = true
             noteResend()
@@ -228,7 +231,13 @@
             refusals += 1
             if sent.bytes > 0 { noteResend() }
             sent = Sent()
+            expectResending()
+        }
+
+        /// A body that had left isn't looked at any more, and is again now.
+        private func expectResending() {
             expectSending()
+            loop.expectDeadline(of: self)
         }
 
         // MARK: Metrics

@@ -25,6 +25,7 @@
             let response = try await transport.deliver(request(server.url, .streamed))
             let loop = try #require(transport.executor as? WireLoop)
             await eventually { await onLoop(loop) { loop.channels.count } == 0 }
+            #expect(await transport.statistics.counts.openConnections == 0)
             #expect(try await response.body.collect().count == 640_000)
         }
 

@@ -2,6 +2,7 @@
     import Interception
     import MidstreamCore
     import MidstreamLoop
+    import MidstreamTransport
     import TestSupport
     import Testing
 
@@ -64,6 +65,34 @@
             // An upgrade goes out on a new one, since it may take it away.
             #expect(try await transport.send(upgrade(server)).status == 401)
             #expect(server.accepted == 2)
+        }
+
+        @Test func `One that no request uses makes room within its host's limit`() async throws {
+            let server = try RawServer { connection in
+                while let head = connection.readHead() {
+                    let isUpgrade = head.contains("Upgrade")
+                    connection.write(isUpgrade ? Self.switching + "\r\n" : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            let transport = wireTransport(configuration: TransportConfiguration(maximumConnectionsPerHost: 1))
+            #expect(try await transport.deliver(HTTPRequest(server.url)).body.collect() == Array("ok".utf8))
+            let response = try await transport.send(upgrade(server))
+            #expect(response.status == 101)
+            #expect(await transport.statistics.counts.openConnections == 1)
+            response.body.close()
+        }
+
+        @Test func `A server that switches before the request's end breaks the protocol`() async throws {
+            let server = try RawServer { connection in
+                _ = connection.readHead()
+                connection.write(Self.switching + "\r\n")
+                connection.waitForEnd()
+            }
+            var request = upgrade(server)
+            request.method = .post
+            request.body = .once(AsyncStream { _ in })
+            let error = await #expect(throws: HTTPError.self) { _ = try await transport.send(request) }
+            #expect(error?.code == .protocolViolation)
         }
 
         @Test func `Nothing is switched unasked, nor for a body in memory`() async throws {

@@ -73,6 +73,24 @@
             #expect(await transport.statistics == TransportStatistics())
         }
 
+        @Test func `Connections of requests count towards the limit`() async throws {
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no")
+                connection.waitForEnd()
+            }
+            let transport = wireTransport(configuration: TransportConfiguration(maximumConnectionsPerHost: 3))
+            let responses = [
+                try await transport.deliver(request(server.url, .streamed)),
+                try await transport.deliver(request(server.url, .streamed)),
+            ]
+            try await transport.prepare(server.url, connections: 3)
+            #expect(await transport.statistics.counts.openConnections == 3)
+            try await transport.prepare(server.url, connections: 1)
+            #expect(await transport.statistics.counts.openConnections == 3)
+            for response in responses { response.body.close() }
+        }
+
         @Test func `Connections to hosts that are still looked up count towards the limit`() async throws {
             let server = try Self.server(Locked(0))
             let resolver = HoldingResolver(holding: 1)

@@ -37,6 +37,26 @@
             }
         }
 
+        /// Those of a record come slowly where the network is slow, and are no silence.
+        @Test func `A part of a record is movement, though its reader has nothing of it`() throws {
+            var ends: [Int32] = [0, 0]
+            let isMade = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends) == 0
+            try #require(isMade)
+            let other = ends[1]
+            defer { close(other) }
+            let channel = try Channel(ends[0], Channels(Poller()), owner: Owner())
+            defer { channel.close() }
+            let context = try TLSContext(TLSConfiguration(trustsSystemAuthorities: false))
+            channel.beginTLS(try TLSSession(context, host: "127.0.0.1", peer: "127.0.0.1:443", protocols: []))
+            #expect(!channel.takeMovement())
+            for part in [22, 3, 3] as [UInt8] {
+                withUnsafeBytes(of: part) { _ = send(other, $0.baseAddress, 1, 0) }
+                channel.becameReady(.reading)
+                guard case .wait = channel.read() else { throw ChannelFailure.ended }
+                #expect(channel.takeMovement() && !channel.takeMovement())
+            }
+        }
+
         /// Other bytes, of which a record takes each piece, stand for TLS's answers, as another limit forbids so many within 10 s.
         @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"))
         func `A server that reads nothing isn't answered for ever`() throws {
