@@ -196,7 +196,7 @@ package final class Arbiter: HTTPInterceptor {
             do {
                 try await retries.change(work)
             } catch {
-                if error is CancellationError { throw error }
+                if Task.isCancelled { throw error }
                 attempt.note("the work before attempt \(attempt.number + 1) failed: \(TraceRecorder.text(of: error))")
                 await onError?(error)
             }
@@ -229,8 +229,11 @@ package final class Arbiter: HTTPInterceptor {
         }
         let delay = retries.delay(
             strategy, atLeast: asked(by: outcome.response), for: attempt.request, random: settings.random)
-        guard retries.allowsWaiting(delay) else {
-            attempt.recordEnd("\(delay) would pass the deadline", after: outcome)
+        // Its origin may be left alone for longer. What comes between may lead elsewhere.
+        let quiet = strategy.isAlternate ? nil : pacing?.wait(for: retries.original.urlText)
+        let wait = max(delay, quiet ?? .zero)
+        guard retries.allowsWaiting(wait) else {
+            attempt.recordEnd("\(wait) would pass the deadline", after: outcome)
             throw outcome.error
         }
         if strategy.isAutomatic, let ledger, !ledger.takeRetry(cost: outcome.retryCost) {

@@ -49,6 +49,23 @@ struct AfterTaskTests {
         #expect(error?.trace?.arbiterNotes.contains { $0.contains("the work before attempt 2 failed") } == true)
     }
 
+    @Test("A cancellation of something else that the work has waited for is such an error, too")
+    func cancelledElsewhere() async throws {
+        let steps = steps
+        let client = bench.client(
+            stub,
+            validators: [
+                AlwaysRetry(
+                    .afterTask { _ in
+                        throw CancellationError()
+                    } onError: {
+                        steps.note("\($0)")
+                    })
+            ])
+        let error = await httpError { try await client.send(HTTPRequest("/")) }
+        #expect(error?.response?.status == .unauthorized && steps.all.count == 1 && stub.requests.count == 2)
+    }
+
     @Test("E6 without onError an error of the work is only in the trace")
     func unheardError() async {
         let client = bench.client(stub, maxRetries: 2, validators: [AlwaysRetry(.afterTask { _ in throw Failure() })])

@@ -29,6 +29,15 @@ struct PreferredRetryTests {
         #expect(try await sent([503], maxRetries: 3, budget: RetryBudget(share: 0, reserve: 0)) == (1, 503))
     }
 
+    @Test func itIsAcceptedWhereItsOriginIsToBeLeftAloneForTooLong() async throws {
+        let stub = StubTransport(status: 503, headers: [.retryAfter: "30"])
+        let validator = DefaultValidator(acceptableStatus: 200..<600, retriableStatus: [503: .custom { _ in .zero }])
+        let client = ArbiterBench().client(stub, maxRetries: 3, validators: [validator]) { $0.sharesRetryAfter = true }
+        var request = HTTPRequest("/")
+        request.deadline = .seconds(9)
+        #expect(try await client.send(request).status == 503 && stub.requests.count == 1)
+    }
+
     @Test func otherValidatorsAreAskedThen() async throws {
         let picky = CallbackValidator { response, _ in .fail(HTTPError(.validation, "No.", response: response)) }
         let error = await httpError { try await sent([503, 503], maxRetries: 1, then: [picky]) }
