@@ -110,6 +110,13 @@ extension RedirectPolicy {
         let staysInOrigin = HTTPOrigin(url) == HTTPOrigin(request.urlText)
         if !staysInOrigin {
             target.headers.removeCredentials()
+            if let trailers = target.trailers {
+                target.trailers = {
+                    var fields = trailers()
+                    fields.removeCredentials()
+                    return fields
+                }
+            }
             if target.address != nil { target.address = nil }
         }
         guard !(keepsHeaders && staysInOrigin) else { return target }
