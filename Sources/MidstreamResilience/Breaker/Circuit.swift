@@ -90,8 +90,11 @@ final class Circuit: ScopeState {
 
     func isIdle(at now: Int64) -> Bool {
         state.withLock { state in
-            if state.isAlone { return false }
-            return state.lastTrouble == .min || now > state.lastTrouble && now &- state.lastTrouble > memory
+            if state.isAlone || state.isProbing { return false }
+            var last = state.lastTrouble
+            // Its break may end later than what has led to it is remembered.
+            if case .open(let until) = state.phase { last = max(last, until) }
+            return last == .min || now > last && now &- last > memory
         }
     }
 

@@ -10,6 +10,8 @@ struct TokenBucket: Sendable {
     private static let second = 1_000_000_000.0
     /// The longest time for which one response can stop all requests: after a day one finds out.
     private static let longestSilence: Int64 = 86_400_000_000_000
+    /// The lowest rate that one response can set: a token in that time.
+    private static let lowestRate = second / Double(longestSilence)
 
     /// Tokens a second; nil: as many as the server lets.
     private let givenRate: Double?
@@ -38,7 +40,7 @@ struct TokenBucket: Sendable {
     }
 
     /// The present rate; nil: none is known.
-    var rate: Double? { slowed?.rate ?? givenRate ?? policy?.rate }
+    var rate: Double? { slowed?.rate ?? givenRate ?? policy.map { max($0.rate, Self.lowestRate) } }
 
     private var burst: Double { givenRate == nil ? policy.map { Double($0.quota) } ?? givenBurst : givenBurst }
 

@@ -2,8 +2,8 @@ public import MidstreamCore
 
 /// Which requests share a limit, a breaker, a quota or a measurement.
 ///
-/// Of more than 10,000 keys those not used for longest are forgotten, but none with requests under way, nor with a breaker that isn't closed
-/// or has just seen failures: see ``maximumKeys(_:)``.
+/// Of more than 10,000 keys those not used for longest are forgotten, but none with requests under way, nor with a breaker that is open or
+/// being probed, or has just seen failures: see ``maximumKeys(_:)``.
 public struct ResilienceScope: Sendable {
     enum Kind: Sendable {
         case origin

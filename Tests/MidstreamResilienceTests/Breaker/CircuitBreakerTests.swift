@@ -354,6 +354,28 @@ struct CircuitBreakerTests {
         #expect(breaker.table.all.count == 1)
     }
 
+    @Test("an open one isn't forgotten, though what has opened it is longer ago than it is remembered")
+    func openLonger() {
+        let settings = BreakerSettings(
+            failureRatio: 0.5, slowerThan: nil, slowRatio: 1, minimum: 1, window: .seconds(10), breakFor: .seconds(60),
+            longestBreak: .seconds(60), probes: 1)
+        let circuit = Circuit("https://h", settings)
+        let second: Int64 = 1_000_000_000
+        if let pass = circuit.admitWhenClosed() {
+            _ = circuit.ended(pass, .timedOut, after: 0, retryAfter: nil, at: second) { 0.99 }
+        }
+        guard case .open = circuit.publicState(at: 62 * second) else { return #expect(Bool(false), "It isn't open.") }
+        #expect(!circuit.isIdle(at: 62 * second))
+        // It has to be probed, and is forgotten in the end.
+        #expect(!circuit.isIdle(at: 120 * second) && circuit.isIdle(at: 200 * second))
+        guard case .probe(let probe, _) = circuit.admit(mayProbe: true, at: 120 * second) else {
+            return #expect(Bool(false), "It isn't probed.")
+        }
+        #expect(!circuit.isIdle(at: 300 * second))
+        _ = consume probe
+        #expect(circuit.isIdle(at: 300 * second))
+    }
+
     @Test("all requests as one are let through again by any key")
     func closingAny() async throws {
         status.withLock { $0 = 200 }

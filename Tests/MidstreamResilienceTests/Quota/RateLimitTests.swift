@@ -100,6 +100,17 @@ struct RateLimitTests {
         _ = try await client.send(HTTPRequest("/"))
     }
 
+    @Test("nor does a policy", arguments: ["\"a\";q=1;w=999999999", "\"a\";q=1;w=31536000"])
+    func longPolicy(policy: String) async throws {
+        let stub = StubTransport(status: 200, headers: ["RateLimit-Policy": policy])
+        let client = bench.client(stub, validators: [], interceptors: { RateLimit() })
+        // The first one has learned of it.
+        for _ in 0..<2 { _ = try await client.send(HTTPRequest("/")) }
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .rateLimited)
+        bench.clock.advance(by: .seconds(86_400))
+        _ = try await client.send(HTTPRequest("/"))
+    }
+
     @Test("a cancelled wait gives its place back")
     func cancelled() async throws {
         let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 1, burst: 1) })
