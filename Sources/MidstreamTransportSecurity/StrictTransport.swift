@@ -40,19 +40,28 @@ public struct StrictTransport: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         if secure(&request) { request.note("by https, as its host wants") }
-        let response = try await next(request)
-        // A stored response's field was taken when it came from the server.
-        guard let field = response.receivedHeaders.values(Self.fieldName).first else {
-            return response
+        if next.mayGiveUpAnswers {
+            let outer = request.onGivenUp
+            request.onGivenUp = { response, request in
+                outer?(response, &request)
+                takePolicy(of: response)
+            }
         }
+        let response = try await next(request)
+        takePolicy(of: response)
+        return response
+    }
+
+    private func takePolicy(of response: HTTPResponse) {
+        // A stored response's field was taken when it came from the server.
+        guard let field = response.receivedHeaders.values(Self.fieldName).first else { return }
         // An interceptor further in may have sent it elsewhere.
         let sent = URLText(response.request.urlText)
-        guard sent.webScheme == "https", let host = sent.host else { return response }
+        guard sent.webScheme == "https", let host = sent.host else { return }
         // Of several the first counts (RFC 6797 §8.1).
         if StrictTransportPolicy(field).map({ store.take($0, from: String(host)) }) != true {
-            request.note("the \(Self.fieldName) field of the response says nothing")
+            response.note("the \(Self.fieldName) field of the response says nothing")
         }
-        return response
     }
 
     /// Shows the https URL.

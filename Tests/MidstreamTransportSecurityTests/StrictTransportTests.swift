@@ -8,6 +8,20 @@ import Testing
 
 @testable import MidstreamTransportSecurity
 
+/// Answers a rejection by itself.
+private struct AnsweredChallenge: HTTPInterceptor {
+    let stage = InterceptorStage.exchange
+    let traits = InterceptorTraits.givesUpAnswers
+
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        let response = try await next(request)
+        guard response.status == .unauthorized else { return response }
+        var answer = request
+        answer.giveUp(response)
+        return try await next(answer)
+    }
+}
+
 @Suite("Strict transport", .leavesNothing, .timeLimit(.minutes(10)))
 struct StrictTransportTests {
     private static let year = "max-age=31536000"
@@ -43,6 +57,16 @@ struct StrictTransportTests {
         // Neither what is below it nor above it.
         for url in ["http://b.a.example/", "http://example/"] { _ = try await client.send(HTTPRequest(url)) }
         #expect(sent(stub).suffix(2) == ["http://b.a.example/", "http://example/"])
+    }
+
+    @Test("A challenge that is answered further in has been heard")
+    func challenge() async throws {
+        let stub = StubTransport(sequence: [
+            .respond(.unauthorized, headers: ["Strict-Transport-Security": Self.year]), .respond(.ok),
+        ])
+        let store = StrictTransportStore()
+        #expect(try await client(stub, store) { AnsweredChallenge() }.send(HTTPRequest("https://a.example/")).status == .ok)
+        #expect(store.includes("a.example") && stub.requests.count == 2)
     }
 
     @Test("The credentials that a host gets by http it gets by https, and they are renewed there")
