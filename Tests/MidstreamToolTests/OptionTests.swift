@@ -251,7 +251,7 @@ struct OptionTests {
         switch request.path {
         case "/slow": try await untilCancelled()
         case "/status/404": return .init(status: .notFound)
-        case "/json": return .init(headers: [.contentType: "application/json"], body: .text(#"{"a":1}"#))
+        case "/json": return .init(headers: [.contentType: "application/json"], body: .chunked([Array(#"{"a":1}"#.utf8)]))
         case "/deep":
             let (beginning, end) = (String(repeating: "[", count: 511), String(repeating: "]", count: 511))
             return .init(headers: [.contentType: "application/json"], body: .text(beginning + end))

@@ -37,11 +37,10 @@ struct Answer {
             return
         }
         var body = response.body
-        if format.isLaidOut, type?.contains("json") == true, body.length ?? .max <= 4 << 20 {
-            let bytes = try await body.collect(upTo: 4 << 20)
-            if let text = format.laidOut(bytes, contentType: type) { return try Terminal.print(text) }
-            // What came can be read only once.
-            body = .bytes(bytes)
+        if format.isLaidOut, Self.isWholeJSON(type) {
+            // Nothing says how long a compressed body is, or one that comes in chunks.
+            body = try await body.buffered(upTo: 4 << 20)
+            if let bytes = body.bytes, let text = format.laidOut(bytes, contentType: type) { return try Terminal.print(text) }
         }
         for try await chunk in body {
             if format.isUnfit(chunk) {
@@ -50,6 +49,12 @@ struct Answer {
             }
             try Terminal.put(chunk, into: STDOUT_FILENO)
         }
+    }
+
+    /// Whether a type is that of one JSON value, and not of many that come one by one.
+    private static func isWholeJSON(_ contentType: String?) -> Bool {
+        let type = (contentType ?? "").prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces)
+        return type.hasSuffix("/json") || type.hasSuffix("+json")
     }
 
     /// Prints an event as a line of JSON.
