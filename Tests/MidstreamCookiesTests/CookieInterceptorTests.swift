@@ -6,21 +6,6 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-/// Answers a rejection by itself.
-private struct OwnChallenge: HTTPInterceptor {
-    let stage = InterceptorStage.exchange
-    let traits = InterceptorTraits.givesUpAnswers
-
-    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let response = try await next(request)
-        guard response.status == .unauthorized else { return response }
-        var answer = request
-        answer.giveUp(response)
-        answer.headers[.authorization] = "answer"
-        return try await next(answer)
-    }
-}
-
 @Suite("Cookies in the pipeline", .leavesNothing, .timeLimit(.minutes(10)))
 struct CookieInterceptorTests {
     private let url = "https://a.example/x"
@@ -73,7 +58,7 @@ struct CookieInterceptorTests {
     func givenUp() async throws {
         let jar = try jar(("sid", "1"))
         let stub = StubTransport(sequence: [.respond(.unauthorized, headers: [.setCookie: "sid=2"]), .respond(.ok)])
-        let response = try await client(stub, jar, OwnChallenge()).send(HTTPRequest(url, headers: ["Cookie": "own=1"]))
+        let response = try await client(stub, jar, AnsweredChallenge()).send(HTTPRequest(url, headers: ["Cookie": "own=1"]))
         #expect(response.status == .ok)
         #expect(sent(stub) == [["own=1; sid=1"], ["own=1; sid=2"]])
         #expect(jar.cookies.map(\.value) == ["2"])
@@ -82,9 +67,9 @@ struct CookieInterceptorTests {
     @Test("those that another client is given stay with it, though the request has been sent by this one before")
     func givenUpElsewhere() async throws {
         let (alice, bob) = (CookieJar(), CookieJar())
-        var request = try await client(StubTransport(status: 200), alice, OwnChallenge()).send(HTTPRequest(url)).request
+        var request = try await client(StubTransport(status: 200), alice, AnsweredChallenge()).send(HTTPRequest(url)).request
         let stub = StubTransport(sequence: [.respond(.unauthorized, headers: [.setCookie: "sid=bob"]), .respond(.ok)])
-        request = try await client(stub, bob, OwnChallenge()).send(request).request
+        request = try await client(stub, bob, AnsweredChallenge()).send(request).request
         #expect(alice.cookies.isEmpty && bob.cookies.map(\.value) == ["bob"])
     }
 
@@ -99,7 +84,7 @@ struct CookieInterceptorTests {
         }
         let client = testClient(transport: stub) {
             CookieInterceptor().at(.attempt)
-            OwnChallenge()
+            AnsweredChallenge()
         }
         #expect(try await client.send(HTTPRequest(url, headers: ["Cookie": "own=1"])).status == .ok)
         #expect(sent(stub) == [["own=1"], [], []])

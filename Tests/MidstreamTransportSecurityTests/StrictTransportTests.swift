@@ -8,20 +8,6 @@ import Testing
 
 @testable import MidstreamTransportSecurity
 
-/// Answers a rejection by itself.
-private struct AnsweredChallenge: HTTPInterceptor {
-    let stage = InterceptorStage.exchange
-    let traits = InterceptorTraits.givesUpAnswers
-
-    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let response = try await next(request)
-        guard response.status == .unauthorized else { return response }
-        var answer = request
-        answer.giveUp(response)
-        return try await next(answer)
-    }
-}
-
 @Suite("Strict transport", .leavesNothing, .timeLimit(.minutes(10)))
 struct StrictTransportTests {
     private static let year = "max-age=31536000"
