@@ -69,8 +69,8 @@ private enum Interrupts {
         var sources: [any DispatchSourceSignal] = []
         for number in [SIGINT, SIGTERM, SIGHUP] {
             let before = signal(number, SIG_IGN)
-            // As `nohup` has it.
-            if number == SIGHUP, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
+            // As `nohup` has it, and a shell that starts it in a script's background.
+            if number != SIGTERM, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
             signal(number, SIG_DFL)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {

@@ -205,6 +205,8 @@ struct OptionTests {
         Example("$m replay $d/a --send --bearer T", "takes credentials as header fields", status: 2),
         Example("$m replay $d/a --digest", "takes credentials as header fields", status: 2),
         Example("$m replay $d/a -d x", "-d is for one request, not for 'midst replay'", status: 2),
+        Example(
+            #"echo '{"url":"'$u'/cookies"}' | $m batch"#, #""Set-Cookie":"a=b; Expires=Wed, 01 Jan 2098 00:00:00 GMT\nc=d""#),
         Example("$m batch --trace", "--trace is for one request", status: 2),
         Example("$m batch -u a:b", "as header fields", status: 2), Example("$m $u --rate 3", "for 'midst batch'", status: 2),
         Example(
@@ -264,13 +266,10 @@ struct OptionTests {
         case "/file": return .init(headers: [.contentType: "text/plain", "ETag": "\"1\""], body: "hello")
         case "/redirect": return .init(status: .found, headers: ["Location": "/echo"])
         case "/cookie": return .init(headers: [.setCookie: "a=b"])
+        case "/cookies":
+            return .init(headers: [.setCookie: "a=b; Expires=Wed, 01 Jan 2098 00:00:00 GMT", .setCookie: "c=d"])
         case "/sse" where request.headers["Last-Event-ID"] == nil:
             return .init(headers: [.contentType: "text/event-stream"], body: "event: x\ndata: 1\n\nretry: 1\nid: 7\ndata: 2\n\n")
-        case "/feed":
-            // It stays open behind the first event.
-            return .init(
-                headers: [.contentType: "text/event-stream", .setCookie: "a=b"], body: "data: 1\n\ndata: 2\n\n",
-                fault: .stall(.insideBody(afterBytes: 9)))
         case "/socket": return .webSocket { try await $0.echo() }
         case "/sse": return .init(status: .noContent)
         case "/flaky" where server.requests.filter { $0.path == "/flaky" }.count == 1: return .init(status: 503)
@@ -328,74 +327,5 @@ struct OptionTests {
         let names = Option.all.flatMap(\.names)
         for name in names { #expect(words.contains(name), "\(name)") }
         #expect(Set(names).count == names.count)
-    }
-
-    @Test("that is interrupted leaves the file as it was", .enabled(if: Tool.path != nil))
-    func interrupts() async throws {
-        defer { server.shutdown() }
-        server.respond { try await answer($0) }
-        let file = try folder.file(Array("before".utf8))
-        // A shell has what it starts in the background ignore interrupts, which Python hasn't.
-        let script = """
-            import signal, subprocess, sys, time, urllib.request
-            tool = subprocess.Popen(sys.argv[1:])
-            while b"1" not in urllib.request.urlopen(sys.argv[2].replace("/slow", "/count")).read(): time.sleep(0.02)
-            tool.send_signal(signal.SIGINT)
-            sys.exit(tool.wait())
-            """
-        let words = ["-c", script, try #require(Tool.path), server.url("/slow"), "-o", file.path]
-        server.respond { request in
-            if request.path == "/count" {
-                return .init(body: .text("\(server.requests.filter { $0.path == "/slow" }.count)"))
-            }
-            return try await answer(request)
-        }
-        let child = try await ChildProcess.run("/usr/bin/env", ["python3"] + words)
-        #expect(child.status == .exited(130))
-        #expect(try String(contentsOf: file, encoding: .utf8) == "before")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
-    }
-
-    @Test(
-        "that is interrupted keeps what came until then, also where a shell and the kernel both tell it",
-        .enabled(if: Tool.path != nil), arguments: [[SIGINT], [SIGTERM, SIGTERM], [SIGTERM, SIGHUP]])
-    func interruptedStream(signals: [Int32]) async throws {
-        defer { server.shutdown() }
-        let (isAsked, isTold) = (Gate(), Gate())
-        server.respond { request in
-            switch request.path {
-            case "/asked": await isAsked.wait()
-            case "/told": isTold.open()
-            case "/collector/v1/traces":
-                isAsked.open()
-                await isTold.wait()
-            default: return try await answer(request)
-            }
-            return .init()
-        }
-        let script = """
-            import signal, subprocess, sys, urllib.request
-            # What starts the tests may have it ignored.
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)
-            (asked, told, numbers) = sys.argv[1:4]
-            tool = subprocess.Popen(sys.argv[4:], stdout=subprocess.PIPE)
-            tool.stdout.readline()
-            for number in numbers.split():
-                tool.send_signal(int(number))
-                urllib.request.urlopen(asked).read()
-            urllib.request.urlopen(told).read()
-            sys.exit(tool.wait())
-            """
-        let files = ["--har", "--session"].map { ($0, folder.url.appendingPathComponent($0).path) }
-        let numbers = signals.map(String.init).joined(separator: " ")
-        let words =
-            ["-c", script, server.url("/asked"), server.url("/told"), numbers, try #require(Tool.path), server.url("/feed")]
-            + ["--sse", "--otlp", server.url("/collector")] + files.flatMap { [$0, $1] }
-        let child = try await ChildProcess.run("/usr/bin/env", ["python3"] + words)
-        #expect(child.status == .exited(128 + signals[0]))
-        let texts = try files.map { try String(contentsOfFile: $1, encoding: .utf8) }
-        for (text, expected) in zip(texts, ["startedDateTime", "127.0.0.1"]) { #expect(text.contains(expected)) }
-        // They follow the traces, for whose answer it waited when the second one came.
-        #expect(server.requests.contains { $0.path == "/collector/v1/metrics" })
     }
 }
