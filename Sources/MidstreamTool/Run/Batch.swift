@@ -79,6 +79,14 @@ struct Batch {
         return !hasFailed
     }
 
+    /// Values of the same name by commas, but for `Set-Cookie`: those have commas of their own (RFC 9110, 5.3).
+    private static func joined(_ headers: HTTPHeaders) -> [String: String] {
+        let fields = Dictionary(grouping: headers, by: \.name).map { name, fields in
+            ("\(name)", fields.map(\.value).joined(separator: name == .setCookie ? "\n" : ", "))
+        }
+        return Dictionary(uniqueKeysWithValues: fields)
+    }
+
     /// The next line; nil at the end, and where the rest can't be read: what has been sent goes on then.
     private static func next(
         _ lines: inout ElementSequence<String>.AsyncIterator, _ unread: inout (any Error)?
@@ -100,7 +108,7 @@ struct Batch {
             let response = try await client.send(request(line))
             body = response.data
             reply.status = response.status.code
-            reply.headers = Dictionary(response.headers.map { ("\($0.name)", $0.value) }) { "\($0), \($1)" }
+            reply.headers = Self.joined(response.headers)
             reply.body = JSONText(body, isJSON: response.headers[.contentType]?.contains("json") == true)
             if reply.body == nil, !body.isEmpty { reply.base64 = body.base64EncodedString() }
             reply.error = arguments.expectations.lazy.compactMap { $0.failure(in: body) }.first
