@@ -52,12 +52,12 @@ public struct CookieInterceptor: HTTPInterceptor {
 
     /// Has the cookies kept of answers that aren't handed on, and the request that takes their place bring what the jar has by then.
     private func keepGivenUp(in request: inout HTTPRequest, since removals: Int) {
-        let (own, outer) = (Set(Self.pairs(in: request.headers)), request.onGivenUp)
+        let (own, outer) = (Set(request.headers.cookiePairs), request.onGivenUp)
         request.onGivenUp = { response, request in
             outer?(response, &request)
             keep(response, since: removals)
             // Its own as far as it still has them, since a redirect to another origin drops them.
-            let left = Self.pairs(in: request.headers).filter { own.contains($0) }
+            let left = request.headers.cookiePairs.filter { own.contains($0) }
             request.headers[.cookie] = left.isEmpty ? nil : left.joined(separator: "; ")
             Self.add(jar.take(for: request.urlText), to: &request)
         }
@@ -77,18 +77,13 @@ public struct CookieInterceptor: HTTPInterceptor {
     private static func add(_ cookies: [Cookie], to request: inout HTTPRequest) -> [String] {
         // A header that was refused has to stay so, for the error that sending throws.
         guard !cookies.isEmpty, !request.headers.refused.contains(.cookie) else { return [] }
-        var pairs = pairs(in: request.headers)
+        var pairs = request.headers.cookiePairs
         let own = Set(pairs.map { $0.utf8.prefix { $0 != UInt8(ascii: "=") }.trimmed }.map { String(Substring($0)) })
         let added = cookies.filter { !own.contains($0.name) }
         guard !added.isEmpty else { return [] }
         for cookie in added { pairs.append("\(cookie.name)=\(cookie.value)") }
         request.headers[.cookie] = pairs.joined(separator: "; ")
         return added.map(\.name)
-    }
-
-    private static func pairs(in headers: HTTPHeaders) -> [String] {
-        headers.values(.cookie).flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }
-            .map { String(Substring($0.trimmed)) }.filter { !$0.isEmpty }
     }
 }
 

@@ -281,20 +281,18 @@ extension HTTPRequest {
     /// `authenticated`. A redirect may have taken it away, and then a rejection isn't about it.
     fileprivate func keepsCredential(addedTo original: HTTPRequest, in authenticated: HTTPRequest) -> Bool {
         for (name, value) in authenticated.headers where !original.headers.values(name).contains(value) {
-            guard name == .cookie ? hasCookies(of: value) : headers.values(name).contains(value) else { return false }
+            // Other cookies may have been joined to those, and all go in one field (RFC 6265 §5.4).
+            let isThere =
+                name == .cookie
+                ? Set(([.cookie: value] as HTTPHeaders).cookiePairs).isSubset(of: headers.cookiePairs)
+                : headers.values(name).contains(value)
+            guard isThere else { return false }
         }
         guard authenticated.urlText != original.urlText, authenticated.urlText != urlText else { return true }
         let items = { (url: String) in URLText(url).query?.split(separator: "&") ?? [] }
         let before = items(original.urlText)
         let after = items(urlText)
         return items(authenticated.urlText).allSatisfy { before.contains($0) || after.contains($0) }
-    }
-
-    /// Whether a field's cookies are there. Others may have been joined to them, and all go in one field (RFC 6265 §5.4).
-    private func hasCookies(of field: String) -> Bool {
-        let pairs = { (field: String) in field.utf8.split(separator: UInt8(ascii: ";")).map { String(Substring($0.trimmed)) } }
-        let sent = Set(headers.values(.cookie).flatMap(pairs))
-        return pairs(field).allSatisfy(sent.contains)
     }
 }
 

@@ -114,6 +114,12 @@ struct FieldLine {
 }
 
 extension HTTPHeaders {
+    /// What stands between the semicolons of all `Cookie` fields, such as `a=b` (RFC 6265 §4.2.1).
+    package var cookiePairs: [String] {
+        values(.cookie).flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }
+            .map { String(Substring($0.trimmed)) }.filter { !$0.isEmpty }
+    }
+
     /// Collects the lines of a message head as a transport receives them, without making strings.
     package struct FieldBuffer: ~Copyable, Sendable {
         fileprivate(set) var bytes: [UInt8] = []
