@@ -14,7 +14,8 @@ public import MidstreamCore
 /// It stands around the whole call, after retries and validators. The response is marked (``HTTPResponse/isFallback``), and the trace has
 /// the reason. A cancellation by the call's user is passed on, and so are errors of the closure, and the failure of a request whose answer would
 /// be taken for a login: an alternate (``AlternateRequestValidator``), or one for an OAuth token. Nor does it answer for a socket, or for an
-/// event stream that connects again, which its answer would end; not even with another server's stream.
+/// event stream that connects again, which its answer would end; not even with another server's stream. And it makes no success
+/// of an upload that failed.
 ///
 /// The closure may wait, such as for a database. Called in time it is ended at the deadline as any other code; called because the deadline has
 /// passed it isn't bound by it, and takes as long as it takes. Cancelling the call ends it.

@@ -36,6 +36,8 @@ extension HTTPClient {
     /// upload can be found, the rest is sent there after a failure, beginning at the server's offset. With
     /// ``UploadProtocol/tus`` the request has no body, and all bytes are sent so. A server without support gets an ordinary request.
     ///
+    /// No fallback answers in the server's place: success means that the server has all of it.
+    ///
     /// Requests follow each other, and each passes the whole pipeline further in. What the server limits (`Upload-Limit`) is kept to: the
     /// size of all, of a part, and how long the upload may be found. A failure that may pass, such as a connection that breaks, 408, 409,
     /// 423, 429, and statuses from 500 on, is followed by another request, with a wait that grows; any other status is final. Where the
@@ -74,6 +76,7 @@ extension HTTPClient {
     ) -> HTTPRequest {
         var request = request
         request.body = .empty
+        request.needsServersAnswer = true
         request.interceptors.append(
             UploadInterceptor(content: content, protocol: `protocol`, resumes: resumes, partSize: partSize, meter: meter))
         request.interceptors.append(UploadCounter())
