@@ -15,7 +15,7 @@ public import MidstreamCore
 /// the reason. A cancellation by the call's user is passed on, and so are errors of the closure, and the failure of a request whose answer would
 /// be taken for a login: an alternate (``AlternateRequestValidator``), or one for an OAuth token. Nor does it answer for a socket, or for an
 /// event stream that connects again, which its answer would end; not even with another server's stream. And it makes no success
-/// of an upload that failed.
+/// of an upload that failed, and cuts no list by an answer in place of a page after the first.
 ///
 /// The closure may wait, such as for a database. Called in time it is ended at the deadline as any other code; called because the deadline has
 /// passed it isn't bound by it, and takes as long as it takes. Cancelling the call ends it.

@@ -13,7 +13,8 @@ extension DataTask {
     ///
     /// Iterating again begins again at the first page. It ends with the last page, after the given number of pages, or with an error: what
     /// ``HTTPClient/send(_:)->HTTPResponse`` throws, for a rejected status too; ``HTTPError/Code/protocolViolation`` when a page leads to one
-    /// that was read already, or from https to http; what the pagination throws.
+    /// that was read already, or from https to http; what the pagination throws. A fallback can answer in place of the first page alone,
+    /// since its answer to another one would pass for the end.
     ///
     /// - Parameters:
     ///   - pagination: How one page leads to the next.
@@ -112,6 +113,8 @@ private struct PageSequence: ElementSource {
             if let address = next.address, address == first.address, HTTPOrigin(start) != HTTPOrigin(next.urlText) {
                 next.address = nil
             }
+            // An answer in its place, such as an empty one, would be the last page.
+            next.needsServersAnswer = true
             if OriginMatch(start)?.matchesOrSecures(next.urlText) == true { return next }
             if start.hasSecureScheme, !next.urlText.hasSecureScheme {
                 throw HTTPError(

@@ -19,4 +19,19 @@ struct ServersAnswerTests {
         #expect(error?.code == .unacceptableStatus && error?.response?.status == .serviceUnavailable)
         #expect(stub.requests.count == 1)
     }
+
+    @Test("is a page after the first, which would pass for the last")
+    func laterPage() async throws {
+        let stub = StubTransport(sequence: [.respond(.ok, body: .text("[1]")), .respond(.serviceUnavailable)])
+        var pages = client(stub).get("list").pages(.number()).makeAsyncIterator()
+        #expect(try await pages.next()?.body.text == "[1]")
+        #expect(await httpError { try await pages.next() }?.response?.status == .serviceUnavailable)
+    }
+
+    @Test("isn't the first page")
+    func firstPage() async throws {
+        var pages = client(StubTransport(status: .serviceUnavailable)).get("list").pages(.number()).makeAsyncIterator()
+        #expect(try await pages.next()?.isFallback == true)
+        #expect(try await pages.next() == nil)
+    }
 }
