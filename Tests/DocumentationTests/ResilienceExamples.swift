@@ -111,12 +111,14 @@ struct ResilienceExamples {
         let transport = StubTransport(status: .serviceUnavailable)
         let client = HTTPClient(baseURL: "https://api.example.com", transport: transport) {
             Fallback { request, error in
-                HTTPResponse(status: .ok, body: .text("[]"), request: request)
+                guard request.method.isSafe else { throw error }
+                return HTTPResponse(status: .ok, body: .text("[]"), request: request)
             }
         }
         let response = try await client.send(HTTPRequest("articles"))
         print(response.isFallback)
         #expect(response.isFallback)
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest(.post, "orders")) }
     }
 
     @Test("See what it does")

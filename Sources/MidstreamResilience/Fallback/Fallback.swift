@@ -6,7 +6,8 @@ public import MidstreamCore
 /// ```swift
 /// let client = HTTPClient(baseURL: "https://api.example.com") {
 ///     Fallback { request, error in
-///         HTTPResponse(status: .ok, body: .text("[]"), request: request)
+///         guard request.method.isSafe else { throw error }
+///         return HTTPResponse(status: .ok, body: .text("[]"), request: request)
 ///     }
 /// }
 /// ```
@@ -16,6 +17,8 @@ public import MidstreamCore
 /// be taken for a login: an alternate (``AlternateRequestValidator``), or one for an OAuth token. Nor does it answer for a socket, or for an
 /// event stream that connects again, which its answer would end; not even with another server's stream. And it makes no success
 /// of an upload that failed, and cuts no list by an answer in place of a page after the first.
+///
+/// It answers requests of every method: without the guard above, an order that the server never saw would have succeeded.
 ///
 /// The closure may wait, such as for a database. Called in time it is ended at the deadline as any other code; called because the deadline has
 /// passed it isn't bound by it, and takes as long as it takes. Cancelling the call ends it.
