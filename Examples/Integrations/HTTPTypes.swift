@@ -24,8 +24,9 @@ extension HTTPTypes.HTTPRequest {
 extension Midstream.HTTPRequest {
     /// A request with this head. Secrets are fields that aren't to be indexed.
     init(_ head: HTTPTypes.HTTPRequest, body: Midstream.HTTPBody = .empty) throws {
-        guard let scheme = head.scheme, let authority = head.authority, let path = head.path else {
-            throw ConversionError.untranslatable("a request in another form than scheme, authority and path")
+        // Any other path would be read as a part of the authority, and lead to another host.
+        guard let scheme = head.scheme, let authority = head.authority, let path = head.path, path.hasPrefix("/") else {
+            throw ConversionError.untranslatable("a request in another form than scheme, authority and path from the root")
         }
         let method = HTTPMethod(rawValue: head.method.rawValue)
         self.init(method, "\(raw: scheme)://\(raw: authority)\(raw: path)", headers: HTTPHeaders(head.headerFields), body: body)

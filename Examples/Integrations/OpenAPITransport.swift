@@ -15,8 +15,13 @@ struct OpenAPITransport: ClientTransport {
     ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
         var base = baseURL.absoluteString
         if base.hasSuffix("/") { base.removeLast() }
+        let path = request.path ?? ""
+        // Any other path would be read as a part of the base, and lead to another host.
+        guard path.isEmpty || path.hasPrefix("/") else {
+            throw ConversionError.untranslatable("a path that doesn't begin with a slash")
+        }
         var sent = Midstream.HTTPRequest(
-            HTTPMethod(rawValue: request.method.rawValue), "\(raw: base)\(raw: request.path ?? "")",
+            HTTPMethod(rawValue: request.method.rawValue), "\(raw: base)\(raw: path)",
             headers: HTTPHeaders(request.headerFields), body: body.map(Midstream.HTTPBody.init) ?? .empty)
         sent.route = operationID
         sent.acceptableStatus = .all

@@ -18,5 +18,9 @@ func httpTypes() async throws {
     expect(try Midstream.HTTPRequest(converted).headers.isSensitive("X-Key"))
     expect((try? HTTPTypes.HTTPRequest(Midstream.HTTPRequest("users/42"))) == nil)
     expect((try? Midstream.HTTPRequest(HTTPTypes.HTTPRequest(method: .get, scheme: nil, authority: nil, path: "*"))) == nil)
+    for path in ["*", "", ".evil.example/", "@evil.example/"] {
+        let head = HTTPTypes.HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: path)
+        expect((try? Midstream.HTTPRequest(head)) == nil, path)
+    }
     expect((try? HTTPFields(["X-Name": "a\u{1}b"])) == nil)
 }

@@ -26,6 +26,10 @@ func openAPI() async throws {
         expect(response.status.code == status && String(decoding: text, as: UTF8.self) == "a teapot")
     }
     expect(stub.requests.allSatisfy { $0.urlText == "https://api.example.com/v2/brew?size=1" && $0.route == "brew" })
+    for path in [".evil.example/", "@evil.example/"] {
+        let request = HTTPTypes.HTTPRequest(method: .get, scheme: nil, authority: nil, path: path)
+        _ = try? await transport.send(request, body: nil, baseURL: url, operationID: "stray")
+    }
     expect(stub.requests.count == 3, "\(stub.requests)")
 }
 
