@@ -33,8 +33,9 @@ struct TransportExamples {
         let folder: URL
 
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            let file = folder.appendingPathComponent(request.url.lastPathComponent)
-            guard let data = try? Data(contentsOf: file) else {
+            let name = request.url.lastPathComponent
+            // It is decoded, so that `..%2Fsecret` would lead out of the folder.
+            guard !name.contains("/"), let data = try? Data(contentsOf: folder.appendingPathComponent(name)) else {
                 return HTTPResponse(status: .notFound, request: request)
             }
             return HTTPResponse(status: .ok, body: .data(data), request: request)
@@ -48,6 +49,11 @@ struct TransportExamples {
             baseURL: "http://files.invalid", transport: FolderTransport(folder: folder))
         #expect(try await client.send(HTTPRequest("TransportExamples.swift")).data.count > 1_000)
         await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("nothing")) }
+        await #expect {
+            try await client.send(HTTPRequest("..%2FTestSupport%2FTestClient.swift"))
+        } throws: {
+            ($0 as? HTTPError)?.response?.status == .notFound
+        }
     }
 
     @Test("A body that is still arriving")
