@@ -6,6 +6,9 @@ import Tracing
 /// Names and attributes are those of OpenTelemetry's conventions for HTTP clients. It stands inside redirects and retries, so that each of
 /// them is a span, and what a cache further out answers is none.
 struct TracingInterceptor: HTTPInterceptor {
+    /// What is withheld of URLs: the client's, which an interceptor can't ask for; the usual names by default.
+    var redaction = Redaction()
+
     var stage: InterceptorStage { .exchange }
     /// It waits for nothing, and adds nothing that depends on the user.
     var traits: InterceptorTraits { [.endsInTime, .impersonal] }
@@ -13,10 +16,10 @@ struct TracingInterceptor: HTTPInterceptor {
     func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .unknown("would begin a span") }
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        let span = InstrumentationSystem.tracer.startSpan(Self.name(of: request), ofKind: .client)
+        let span = InstrumentationSystem.tracer.startSpan(name(of: request), ofKind: .client)
         // By hand, since `withSpan` records a cancellation as an error.
         defer { span.end() }
-        Self.describe(request, in: span)
+        describe(request, in: span)
         var request = request
         InstrumentationSystem.instrument.inject(span.context, into: &request.headers, using: HeaderInjector())
         do {
@@ -31,14 +34,14 @@ struct TracingInterceptor: HTTPInterceptor {
         }
     }
 
-    private static func name(of request: HTTPRequest) -> String {
-        request.route.map { "\(request.method) \($0)" } ?? "\(request.method)"
+    private func name(of request: HTTPRequest) -> String {
+        request.route.map { "\(request.method) \(redaction.url($0))" } ?? "\(request.method)"
     }
 
-    private static func describe(_ request: HTTPRequest, in span: any Span) {
+    private func describe(_ request: HTTPRequest, in span: any Span) {
         span.attributes["http.request.method"] = request.method.rawValue
-        span.attributes["url.full"] = request.redactedURL
-        span.attributes["url.template"] = request.route
+        span.attributes["url.full"] = redaction.url(request.urlText)
+        span.attributes["url.template"] = request.route.map(redaction.url)
         if let origin = HTTPOrigin(request.urlText) {
             span.attributes["server.address"] = origin.host
             span.attributes["server.port"] = origin.port

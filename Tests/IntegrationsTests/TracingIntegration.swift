@@ -6,12 +6,13 @@ func tracing() async throws {
     let stub = StubTransport(sequence: [.respond(307, headers: ["Location": "/users/43"]), .respond(503), .respond(200)])
     var configuration = HTTPClient.Configuration()
     configuration.maxRetries = 1
+    configuration.redaction = Redaction(queryItems: ["seat"])
     configuration.validators = [DefaultValidator(retriableStatus: [503: .immediate])]
     let client = HTTPClient(baseURL: "https://api.example.com", configuration: configuration, transport: stub) {
-        TracingInterceptor()
+        TracingInterceptor(redaction: configuration.redaction)
     }
     _ = try? await ServiceContext.$current.withValue(ServiceContext(id: "caller")) {
-        try await client.get("users/\(42)").query("token", "secret").data()
+        try await client.get("users/\(42)").query("token", "secret").query("seat", "secret").data()
     }
     let spans = KeptSpan.take()
     expect(spans.count == stub.requests.count && spans.count >= 2, "\(spans.map(\.name))")
