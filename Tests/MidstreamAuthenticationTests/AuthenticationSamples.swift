@@ -62,17 +62,34 @@ import Testing
         let client = HTTPClient(baseURL: "https://api.example.com", transport: stub) { session }
         let profile = try await client.get("profile").string()
 
-        // Log out.
-        if let last = try await store.load() {
-            let token = last.refreshToken ?? last.accessToken
-            _ = try await loginClient.post("revoke", body: .form([("token", token), ("client_id", "app")])).data()
-        }
-        try await session.logOut()
+        try await logOut(session, store, loginClient)
 
         #expect(profile == "Ann")
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer t1", "Bearer t2"])
         let forms = login.requests.map { String(decoding: $0.body.bytes ?? [], as: UTF8.self) }
         #expect(forms[0].contains("code=c0de") && forms[1].contains("refresh_token=r1") && forms[2].contains("token=r2"))
+    }
+
+    private func logOut(
+        _ session: AuthenticationInterceptor<OAuthAuthenticator>, _ store: InMemoryTokenStore, _ loginClient: HTTPClient
+    ) async throws {
+        let last = try? await store.load()
+        try await session.logOut()
+        if let last {
+            let token = last.refreshToken ?? last.accessToken
+            _ = try await loginClient.post("revoke", body: .form([("token", token), ("client_id", "app")])).data()
+        }
+    }
+
+    @Test func aLogoutThatTheServerDoesNotHearOf() async throws {
+        let loginClient = HTTPClient(
+            baseURL: "https://login.example.com", transport: StubTransport(status: .serviceUnavailable))
+        let endpoint = OAuthTokenEndpoint(url: "token", client: "app", using: loginClient)
+        let store = InMemoryTokenStore()
+        let session = AuthenticationInterceptor(OAuthAuthenticator(.refreshToken(), from: endpoint, store: store))
+        try await session.logIn(OAuthToken(accessToken: "t", refreshToken: "r"))
+        await #expect(throws: HTTPError.self) { try await logOut(session, store, loginClient) }
+        #expect(try await store.load() == nil)
     }
 
     @Test func aPasswordAndAKey() async throws {
