@@ -96,6 +96,8 @@ struct FromRequestAndResponseInterceptors {
         func intercept(
             _ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>
         ) async throws -> HTTPResponse {
+            // The session is this server's, whatever URL a request has.
+            guard HTTPOrigin(request.urlText) == HTTPOrigin("https://api.example.com") else { return try await next(request) }
             var request = request
             request.headers[.authorization] = "Bearer \(await session.token)"
             let response = try await next(request)
@@ -120,6 +122,8 @@ struct FromRequestAndResponseInterceptors {
         #expect(try await client.send(request).status == .ok)
         #expect(await session.renewals == 1)
         #expect(transport.requests.map(\.id) == [request.id, request.id])
+        _ = try? await client.send(HTTPRequest("https://other.example.com/"))
+        #expect(transport.requests.last?.headers.contains(.authorization) == false)
         try await assertInterceptorLaws { SessionRenewal(session: Session()) }
     }
 

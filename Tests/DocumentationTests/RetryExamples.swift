@@ -307,8 +307,9 @@ struct RetryExamples {
         let client = HTTPClient(
             baseURL: "https://api.example.com", configuration: configuration, transport: transport
         ) {
-            // Once per attempt, so that the second one carries the new token.
+            // Once per attempt, so that the second one carries the new token. No other server gets it.
             ClosureRequestInterceptor("Token") { request in
+                guard HTTPOrigin(request.urlText) == HTTPOrigin("https://api.example.com") else { return }
                 request.headers[.authorization] = "Bearer \(await tokens.token)"
             }
         }
@@ -316,6 +317,8 @@ struct RetryExamples {
         #expect(await tokens.token == "token-of-today")
         #expect(try await client.send(HTTPRequest("me")).status == .ok)
         #expect(transport.requests.map(\.method) == [.get, .post, .get, .get])
+        _ = try? await client.send(HTTPRequest("https://other.example.com/"))
+        #expect(transport.requests.last?.headers.contains(.authorization) == false)
     }
 
     /// Waits where no server was reached, and leaves everything else to the next validator.
