@@ -11,6 +11,7 @@ enum Integrations {
         try await httpTypes()
         try await openAPI()
         try await lifecycle()
+        await userModel()
         print("Logging, metrics, tracing, HTTP types and generated clients do what their pages say.")
     }
 }

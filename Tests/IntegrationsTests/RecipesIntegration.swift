@@ -46,14 +46,30 @@ final class UserModel: ObservableObject {
 
     /// Cancelled with the task that calls it, and may be called again.
     func load() async {
-        state = .loading
+        let before = state
+        if case .failed = state { state = .loading }
         do {
             state = .loaded(try await client.get("users/\(id)").value(User.self))
         } catch is CancellationError {
-            // The view has gone away; nobody looks.
+            // The view may still be there, and another load may have given it something to show.
+            if case .loading = state { state = before }
         } catch {
             state = .failed((error as? HTTPError)?.message ?? "\(error)")
         }
+    }
+}
+
+/// What is there stays when a load is cancelled.
+@MainActor
+func userModel() async {
+    let stub = StubTransport(sequence: [.respond(404), .respond(200, body: .text(#"{"name": "Ann"}"#))])
+    let model = UserModel(id: 42, client: HTTPClient(baseURL: "https://api.example.com", transport: stub))
+    for shown in ["failed", "loaded"] {
+        await model.load()
+        let refresh = Task { await model.load() }
+        refresh.cancel()
+        await refresh.value
+        expect("\(model.state)".hasPrefix(shown), "\(model.state)")
     }
 }
 
