@@ -44,7 +44,7 @@ public struct Redaction: Sendable, Hashable {
         if !queryItems.isEmpty {
             var parts = URLText(shown)
             parts.query = parts.query.map { items(String($0))[...] }
-            parts.fragment = parts.fragment.map { items(String($0))[...] }
+            parts.fragment = parts.fragment.map { URLText.redacted(fragment: $0) { items(String($0))[...] } }
             shown = parts.text
         }
         return marked(shown)

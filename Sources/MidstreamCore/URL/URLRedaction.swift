@@ -13,15 +13,15 @@ extension URLText {
             return "\(start)\(String.withheld)@\(redacted(String(text[text.utf8.index(after: at)...])))"
         }
         parts.query = parts.query.map(redacted(items:))
-        parts.fragment = parts.fragment.map(redacted(fragment:))
+        parts.fragment = parts.fragment.map { redacted(fragment: $0, by: redacted(items:)) }
         return parts.text
     }
 
     /// An application's own routes stand in fragments, with items behind a `?` of theirs.
-    private static func redacted(fragment: Substring) -> Substring {
-        guard let mark = fragment.utf8.firstIndex(of: UInt8(ascii: "?")) else { return redacted(items: fragment) }
-        let items = fragment.index(after: mark)
-        return "\(redacted(items: fragment[..<mark]))?\(redacted(items: fragment[items...]))"[...]
+    static func redacted(fragment: Substring, by redact: (_ items: Substring) -> Substring) -> Substring {
+        guard let mark = fragment.utf8.firstIndex(of: UInt8(ascii: "?")) else { return redact(fragment) }
+        let items = fragment.utf8.index(after: mark)
+        return "\(redact(fragment[..<mark]))?\(redact(fragment[items...]))"[...]
     }
 
     /// Without taking the URL apart, since most hold none.

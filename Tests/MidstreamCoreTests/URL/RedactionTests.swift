@@ -94,6 +94,19 @@ struct RedactionTests {
                 == shown.replacing("id=S", with: "id=…").replacing("‹withheld›", with: "…"))
     }
 
+    @Test(
+        "a client's own names are looked for behind a fragment's route as well",
+        arguments: [
+            ("https://h/#/cb?session=S&a=1", "https://h/#/cb?session=‹withheld›&a=1"),
+            ("https://h/#session=S?session=S?&a=1", "https://h/#session=‹withheld›?session=‹withheld›&a=1"),
+            ("https://h/?session=S#!/a?\u{301}a=1&session=S", "https://h/?session=‹withheld›#!/a?\u{301}a=1&session=‹withheld›"),
+        ])
+    func routeInFragment(url: String, expected: String) {
+        let redaction = Redaction(queryItems: ["session"])
+        #expect(redaction.url(url) == expected)
+        #expect(redaction.value(url, of: .location, in: [:]) == expected)
+    }
+
     @Test("a request shows its headers and what kind of body it has")
     func request() {
         var request = HTTPRequest(.post, "https://h/?key=S", headers: ["Authorization": "S", "A": "1"], body: .text("SSS"))
