@@ -22,6 +22,9 @@ public struct Cookie: Sendable, Hashable {
     /// Whether the server wants it kept from scripts. Has no effect here; kept for code that passes the cookie on.
     public let isHTTPOnly: Bool
 
+    /// As it goes on the wire.
+    var pair: String { "\(name)=\(value)" }
+
     /// Whether it has ended by the given time.
     func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 

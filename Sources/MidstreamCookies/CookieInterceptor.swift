@@ -33,8 +33,8 @@ public struct CookieInterceptor: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         let removals = jar.removals
-        if next.mayGiveUpAnswers { keepGivenUp(in: &request, since: removals) }
-        Self.add(jar.take(for: request.urlText), to: &request)
+        let added = Self.add(jar.take(for: request.urlText), to: &request)
+        if next.mayGiveUpAnswers { keepGivenUp(in: &request, with: added, since: removals) }
         let response = try await next(request)
         keep(response, since: removals)
         return response
@@ -51,39 +51,40 @@ public struct CookieInterceptor: HTTPInterceptor {
     }
 
     /// Has the cookies kept of answers that aren't handed on, and the request that takes their place bring what the jar has by then.
-    private func keepGivenUp(in request: inout HTTPRequest, since removals: Int) {
-        let (own, outer) = (Set(request.headers.cookiePairs), request.onGivenUp)
+    ///
+    /// - Parameter added: The cookies that the request has of the jar. All others stay: they are the caller's, or an interceptor's further in.
+    private func keepGivenUp(in request: inout HTTPRequest, with added: [Cookie], since removals: Int) {
+        let (pairs, outer) = (Locked(Set(added.map(\.pair))), request.onGivenUp)
         request.onGivenUp = { response, request in
             outer?(response, &request)
             keep(response, since: removals)
-            // Its own as far as it still has them, since a redirect to another origin drops them.
-            let left = request.headers.cookiePairs.filter { own.contains($0) }
-            request.headers[.cookie] = left.isEmpty ? nil : left.joined(separator: "; ")
-            Self.add(jar.take(for: request.urlText), to: &request)
+            let old = pairs.withLock { $0 }
+            let others = request.headers.cookiePairs.filter { !old.contains($0) }
+            request.headers[.cookie] = others.isEmpty ? nil : others.joined(separator: "; ")
+            let new = Self.add(jar.take(for: request.urlText), to: &request)
+            pairs.withLock { $0.formUnion(new.map(\.pair)) }
         }
     }
 
     /// Adds the cookies, and names them.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        let names = Self.add(jar.cookies(for: request.urlText), to: &request)
+        let names = Self.add(jar.cookies(for: request.urlText), to: &request).map(\.name)
         return .known(names.isEmpty ? "no cookies for this URL" : "adds \(names.joined(separator: ", "))")
     }
 
     /// `.nobody`: the plan shows the cookies.
     public func identity(of request: HTTPRequest) -> RequestIdentity { .nobody }
 
-    /// Adds those cookies that the request doesn't have itself, in one field with its own (RFC 6265 §5.4), and gives their names.
-    @discardableResult
-    private static func add(_ cookies: [Cookie], to request: inout HTTPRequest) -> [String] {
+    /// Adds those cookies that the request doesn't have itself, in one field with its own (RFC 6265 §5.4), and returns them.
+    private static func add(_ cookies: [Cookie], to request: inout HTTPRequest) -> [Cookie] {
         // A header that was refused has to stay so, for the error that sending throws.
         guard !cookies.isEmpty, !request.headers.refused.contains(.cookie) else { return [] }
-        var pairs = request.headers.cookiePairs
+        let pairs = request.headers.cookiePairs
         let own = Set(pairs.map { $0.utf8.prefix { $0 != UInt8(ascii: "=") }.trimmed }.map { String(Substring($0)) })
         let added = cookies.filter { !own.contains($0.name) }
         guard !added.isEmpty else { return [] }
-        for cookie in added { pairs.append("\(cookie.name)=\(cookie.value)") }
-        request.headers[.cookie] = pairs.joined(separator: "; ")
-        return added.map(\.name)
+        request.headers[.cookie] = (pairs + added.map(\.pair)).joined(separator: "; ")
+        return added
     }
 }
 

@@ -64,6 +64,16 @@ struct CookieInterceptorTests {
         #expect(jar.cookies.map(\.value) == ["2"])
     }
 
+    @Test("whoever gives answers up, and how often, those that an interceptor further in has added stay")
+    func givenUpFurtherIn() async throws {
+        let answers = ["2", "3"].map { StubTransport.Reply.respond(.unauthorized, headers: [.setCookie: "sid=\($0)"]) }
+        let stub = StubTransport(sequence: answers + [.respond(.ok)])
+        let device = ClosureRequestInterceptor(stage: .exchange) { $0.headers.add(.cookie, "device=7") }
+        let client = client(stub, try jar(("sid", "1")), device, AnsweredChallenge(times: 2))
+        #expect(try await client.send(HTTPRequest(url)).status == .ok)
+        #expect(sent(stub) == [["sid=1", "device=7"], ["device=7; sid=2"], ["device=7; sid=3"]])
+    }
+
     @Test("those that another client is given stay with it, though the request has been sent by this one before")
     func givenUpElsewhere() async throws {
         let (alice, bob) = (CookieJar(), CookieJar())
