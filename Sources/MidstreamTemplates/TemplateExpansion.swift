@@ -63,7 +63,7 @@ enum TemplateProblem: Error, Sendable {
             case .step(let text):
                 "a value, or the lack of one, makes “\(text)” of a segment of the path, which isn't a name but a step in it"
             }
-        return "The URI template “\(template)” can't be expanded: \(reason)."
+        return "The URI template “\(URLText.redacted(template))” can't be expanded: \(reason)."
     }
 }
 

@@ -155,6 +155,22 @@ struct URITemplateTests {
         for (template, text) in expected { #expect(try URITemplate(template).expand(values) == text) }
     }
 
+    @Test(
+        "an error shows no secrets of the template",
+        arguments: ["users/{v}?api_key=CANARY", "https://u:CANARY@h/{v}", "users/{v?api_key=CANARY"])
+    func secrets(template: String) async {
+        let client = testClient(baseURL: "https://h", transport: StubTransport.ok)
+        let attempts: [() async throws -> Void] = [
+            { _ = try URITemplate(template).expand(["v": ".."]) },
+            { _ = try await client.get(.template(URITemplate(template), ["v": ".."])).data() },
+        ]
+        for attempt in attempts {
+            let error = await #expect(throws: HTTPError.self) { try await attempt() }
+            let shown = "\(String(reflecting: error)) \(error?.message ?? "")"
+            #expect(shown.contains("can't be expanded") && !shown.contains("CANARY"))
+        }
+    }
+
     @Test("requests know the template as their route")
     func route() async throws {
         let stub = StubTransport(status: .ok)
