@@ -241,6 +241,20 @@ import Testing
         #expect(stub.requests.allSatisfy { $0.headers["X-Plain"] == "plain" })
     }
 
+    @Test func sensitiveTrailersStayWithTheirOrigin() async throws {
+        let stub = stub([
+            "https://example.com/u": ("1", "<u?page=2>; rel=next"),
+            "https://example.com/u?page=2": ("2", "<https://other.example/u>; rel=next"),
+            "https://other.example/u": ("3", nil),
+        ])
+        let task = HTTPClient.stubbed(stub).post("u", body: .stream { AsyncStream<[UInt8]> { $0.finish() } })
+            .with { $0.trailers = { .sumAndKey } }
+        #expect(try await bodies(task.pages(.link())) == ["1", "2", "3"])
+        let trailers = stub.requests.map { $0.trailers?() ?? [:] }
+        #expect(trailers.map { $0.contains("X-Key") } == [true, true, false])
+        #expect(trailers.allSatisfy { $0["X-Sum"] == "1" })
+    }
+
     /// As servers have it that write percent-encodings in small letters, or encode more or less than is done here.
     @Test(
         "A client's items are known in links however they are encoded",

@@ -78,6 +78,15 @@ extension StubTransport {
     package static var ok: StubTransport { StubTransport(status: .ok) }
 }
 
+extension HTTPHeaders {
+    /// A sum, and a key that is marked as sensitive.
+    package static var sumAndKey: HTTPHeaders {
+        var fields: HTTPHeaders = ["X-Sum": "1", "X-Key": "secret"]
+        fields.markSensitive("X-Key")
+        return fields
+    }
+}
+
 extension HTTPBody {
     package var text: String { String(decoding: bytes ?? [], as: UTF8.self) }
 }

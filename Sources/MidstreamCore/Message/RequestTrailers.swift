@@ -9,4 +9,15 @@ extension HTTPRequest {
         get { context[TrailersKey.self] }
         set { context[TrailersKey.self] = newValue }
     }
+
+    /// Removes fields that must not go to another origin, before the body and after it.
+    package mutating func removeCredentials() {
+        headers.removeCredentials()
+        guard let trailers else { return }
+        self.trailers = {
+            var fields = trailers()
+            fields.removeCredentials()
+            return fields
+        }
+    }
 }

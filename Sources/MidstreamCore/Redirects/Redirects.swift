@@ -109,14 +109,7 @@ extension RedirectPolicy {
         if url != request.urlText, request.route != nil { target.route = nil }
         let staysInOrigin = HTTPOrigin(url) == HTTPOrigin(request.urlText)
         if !staysInOrigin {
-            target.headers.removeCredentials()
-            if let trailers = target.trailers {
-                target.trailers = {
-                    var fields = trailers()
-                    fields.removeCredentials()
-                    return fields
-                }
-            }
+            target.removeCredentials()
             if target.address != nil { target.address = nil }
         }
         guard !(keepsHeaders && staysInOrigin) else { return target }

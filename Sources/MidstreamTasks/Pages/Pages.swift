@@ -175,7 +175,7 @@ struct CredentialRemoval: HTTPInterceptor {
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
-        request.headers.removeCredentials()
+        request.removeCredentials()
         request.urlText = withoutItems(request.urlText)
         return try await next(request)
     }

@@ -161,7 +161,7 @@ struct Upload {
             return ["upload-", "if-"].contains { text.hasPrefix($0) } || [.range, .idempotencyKey].contains(name)
         }
         if HTTPOrigin(url) != HTTPOrigin(request.urlText) {
-            follower.headers.removeCredentials()
+            follower.removeCredentials()
             follower.isForUploadElsewhere = true
             if follower.address != nil { follower.address = nil }
         }

@@ -10,7 +10,7 @@ struct UploadCounter: HTTPInterceptor {
 
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
-        if request.isForUploadElsewhere { request.headers.removeCredentials() }
+        if request.isForUploadElsewhere { request.removeCredentials() }
         guard let observer = request.uploadObserver else { return try await next(request) }
         var counted = request
         counted.body = request.body.observed(observer)

@@ -68,4 +68,19 @@ struct RedirectedUploadTests {
         #expect(stub.requests.map(\.urlText) == ["http://a.test/uploads", "http://b.test/1"])
         #expect(stub.requests.map(\.address) == ["10.0.0.1", nil])
     }
+
+    @Test("An upload at another origin gets no trailers that are marked as sensitive, though an interceptor adds them")
+    func trailers() async throws {
+        let stub = StubTransport(sequence: [
+            .respond(201, headers: ["Location": "http://b.test/1", "Upload-Offset": "0", "Upload-Complete": "?0"]),
+            .respond(.ok, headers: ["Upload-Complete": "?1"]),
+        ])
+        let client = testClient(transport: stub) {
+            ClosureRequestInterceptor(stage: .exchange) { $0.trailers = { .sumAndKey } }
+        }
+        try await client.upload(.bytes([1]), to: "http://a.test/uploads")
+        let trailers = stub.requests.map { $0.trailers?() ?? [:] }
+        #expect(trailers.map { $0.contains("X-Key") } == [true, false])
+        #expect(trailers.allSatisfy { $0["X-Sum"] == "1" })
+    }
 }
