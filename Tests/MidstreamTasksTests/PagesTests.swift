@@ -127,12 +127,13 @@ import Testing
     @Test func aCursorComesFromTheBody() async throws {
         let stub = StubTransport(sequence: [
             .respond(.ok, body: .text(#"{"next": "a b"}"#)), .respond(.ok, body: .text(#"{"next": 7}"#)),
-            .respond(.ok, body: .text(#"{"next": null}"#)),
+            // It begins with a combining mark.
+            .respond(.ok, body: .text("{\"next\": \"\u{301}x\"}")), .respond(.ok, body: .text(#"{"next": null}"#)),
         ])
         _ = try await bodies(HTTPClient.stubbed(stub).get("u?x=1").pages(.cursor("cursor", at: \.next)))
         #expect(
             stub.requests.map { $0.urlText.dropFirst("https://example.com/".count) } == [
-                "u?x=1", "u?x=1&cursor=a%20b", "u?x=1&cursor=7",
+                "u?x=1", "u?x=1&cursor=a%20b", "u?x=1&cursor=7", "u?x=1&cursor=%CC%81x",
             ])
     }
 

@@ -42,11 +42,12 @@ struct JSONPart {
     func scalar(at path: JSONPath) throws -> String? {
         guard case .found(let range) = try find(path) else { return nil }
         let part = data.part(range)
-        let text = String(decoding: part, as: UTF8.self)
-        switch text.first {
-        case "\"": return try JSONDecoding(of: response, at: base + path.steps).decode(String.self, from: part, by: JSONDecoder())
-        case "-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9": return text
-        case "n": return nil
+        // By its first byte: a combining mark that the string begins with makes a character of itself and the quotation mark.
+        switch part.first ?? 0 {
+        case UInt8(ascii: "\""):
+            return try JSONDecoding(of: response, at: base + path.steps).decode(String.self, from: part, by: JSONDecoder())
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return String(decoding: part, as: UTF8.self)
+        case UInt8(ascii: "n"): return nil
         default: throw failure("\((base + path.steps).text) is neither a string nor a number.")
         }
     }
