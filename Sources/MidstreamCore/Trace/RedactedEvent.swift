@@ -8,11 +8,11 @@ extension Redaction {
     ) -> (text: String, attributes: [String: EventValue]) {
         guard !attributes.isEmpty else { return (ownText(text), attributes) }
         var (text, attributes) = (ownText(text), fields(attributes))
-        for case (let name, .string(let value)) in attributes where value.contains("://") {
+        for case (let name, .string(let value)) in attributes where value.utf8.contains("://".utf8) {
             let shown = url(value)
             guard shown != value else { continue }
             attributes[name] = .string(shown)
-            text = text.replacing(value, with: shown)
+            text = text.replacing(scalarsOf: value, with: shown)
         }
         return (text, attributes)
     }

@@ -79,6 +79,11 @@ extension String {
         }
     }
 
+    /// The text with another wherever one stands in it. By scalars, too: an accent at an edge makes one `Character` of both sides.
+    package func replacing(scalarsOf text: String, with other: String) -> String {
+        String(unicodeScalars.replacing(text.unicodeScalars, with: other.unicodeScalars))
+    }
+
     /// The text with every byte outside the unreserved characters percent-encoded (RFC 3986 §2.1).
     package var percentEncoded: String { self[...].withBytes { $0.percentEncoded(exceptFor: .unreserved) } ?? self }
 

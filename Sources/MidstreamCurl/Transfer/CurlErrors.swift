@@ -95,12 +95,12 @@
 
         private static func secrets(of url: String) -> [String] {
             guard let userInfo = URLText(url).userInfo else { return [] }
-            let password = userInfo.split(separator: ":", maxSplits: 1).last.map { String($0) }
+            let password = userInfo.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1).last.map { String(Substring($0)) }
             return [String(userInfo), password ?? ""].filter { !$0.isEmpty }
         }
 
         private static func withheld(_ secrets: [String], in text: String) -> String {
-            secrets.reduce(text) { $0.replacing($1, with: String.withheld) }
+            secrets.reduce(text) { $0.replacing(scalarsOf: $1, with: .withheld) }
         }
     }
 #endif

@@ -71,6 +71,15 @@ struct RecordRedactionTests {
         #expect(redaction.url("http://h/?sid=\u{301}7") == "http://h/?sid=‹withheld›")
     }
 
+    @Test(
+        "a URL in an event, though a combining mark stands at an edge",
+        arguments: ["\u{301}x://h/?sid=7", "https://\u{301}h/?sid=7"])
+    func combiningMarks(url: String) {
+        let event = Redaction(queryItems: ["sid"]).event("went to \(url)", ["to": .string(url)])
+        let shown = url.replacing("=7", with: "=‹withheld›")
+        #expect(event.text == "went to \(shown)" && event.attributes == ["to": .string(shown)])
+    }
+
     @Test("items of forms and of URLs, and fields")
     func others() {
         let redaction = Redaction(headers: ["X-Session"], queryItems: ["Session ID"], mark: "REDACTED")
