@@ -103,6 +103,23 @@ import Testing
         #expect(HTTPError(URLError(code), for: request, hasHead: true).phase == .answered)
     }
 
+    #if canImport(FoundationNetworking)
+        /// Where one address refused and another took the request.
+        @Test(arguments: [
+            ("Empty reply from server", HTTPError.Code.connectionLost, HTTPError.Phase.maybeProcessed),
+            ("Received HTTP/0.9 when not allowed", .protocolViolation, .maybeProcessed),
+            ("SSL certificate problem: unable to get local issuer certificate", .tls, .notSent),
+            ("Failed to connect to h port 80 after 1 ms: Couldn't connect to server", .connection, .notSent),
+            ("Could not connect to server", .connection, .notSent),
+        ])
+        func aRefusalByAnotherAddressHidesNoError(text: String, expected: HTTPError.Code, phase: HTTPError.Phase) {
+            let cause = URLError(.cannotConnectToHost, userInfo: [NSLocalizedDescriptionKey: text])
+            let error = HTTPError(cause, for: HTTPRequest("http://h/"), hasHead: false)
+            #expect(error.code == expected)
+            #expect(error.phase == phase)
+        }
+    #endif
+
     @Test(arguments: [306, 310, 311]) func whatASystemSaysOfAProxyIsToldAsThat(code: Int) {
         let error = NSError(domain: "kCFErrorDomainCFNetwork", code: code)
         let translated = HTTPError(error, for: HTTPRequest("https://h/"), hasHead: false)

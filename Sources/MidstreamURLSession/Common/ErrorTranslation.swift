@@ -45,6 +45,8 @@ extension HTTPError {
             switch error.code {
             case .cannotFindHost, .dnsLookupFailed:
                 (code, sentence, isBeforeSending) = (.nameResolution, "The host's name wasn't found.", true)
+            case .cannotConnectToHost where Self.hadConnected(error):
+                (code, sentence, isBeforeSending) = Self.unknown(error, hasHead: hasHead)
             case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed, .callIsActive:
                 (code, sentence, isBeforeSending) = (.connection, "No connection could be made.", true)
             case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
@@ -79,6 +81,12 @@ extension HTTPError {
                 ? (.protocolViolation, "The response isn't HTTP.") : (.invalidRequest, "URLSession can't send to that URL.")
         }
 
+        /// On Linux every error of a host bears this code if one of its addresses refused before another took the connection: libcurl keeps the
+        /// refusal's number. Its text is that of the error.
+        private static func hadConnected(_ error: URLError) -> Bool {
+            HTTPError.reason(of: error)?.lowercased().contains("connect to") == false
+        }
+
         /// On Linux most of libcurl's errors have no code of their own, and only the text tells them apart.
         private static func unknown(_ error: URLError, hasHead: Bool) -> (Code, String, Bool) {
             let text = (HTTPError.reason(of: error) ?? "").lowercased()
@@ -89,7 +97,7 @@ extension HTTPError {
             if says("content encoding", "content unencoding", "bad http content") {
                 return (.decoding, "The response's body isn't encoded as it says.", false)
             }
-            if says("header", "content-length", "chunk", "status line", "unsupported http", "http/2") {
+            if says("header", "content-length", "chunk", "status line", "unsupported http", "http/0.9", "http/2") {
                 return (.protocolViolation, "The server sent what isn't HTTP.", false)
             }
             return (.connectionLost, "The connection broke before the response was complete.", false)
