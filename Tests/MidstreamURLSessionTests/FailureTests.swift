@@ -118,6 +118,20 @@ import Testing
             #expect(error.code == expected)
             #expect(error.phase == phase)
         }
+
+        @Test(arguments: [
+            ("OpenSSL SSL_read: error:0A000119:SSL routines::bad record mac, errno 0", HTTPError.Code.connectionLost),
+            ("OpenSSL SSL_read: Connection reset by peer, errno 104", .connectionLost),
+            ("OpenSSL SSL_write: Broken pipe, errno 32", .connectionLost),
+            ("OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0", .tls),
+        ])
+        func aSecureConnectionInUseMayHaveSentTheRequest(text: String, expected: HTTPError.Code) {
+            let cause = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: text])
+            let error = HTTPError(cause, for: HTTPRequest("https://h/"), hasHead: false)
+            #expect(error.code == expected)
+            #expect(error.phase == .maybeProcessed)
+            #expect(HTTPError(cause, for: HTTPRequest("https://h/"), hasHead: true).code == .connectionLost)
+        }
     #endif
 
     @Test(arguments: [306, 310, 311]) func whatASystemSaysOfAProxyIsToldAsThat(code: Int) {

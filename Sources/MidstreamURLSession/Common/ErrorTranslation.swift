@@ -91,6 +91,12 @@ extension HTTPError {
         private static func unknown(_ error: URLError, hasHead: Bool) -> (Code, String, Bool) {
             let text = (HTTPError.reason(of: error) ?? "").lowercased()
             func says(_ words: String...) -> Bool { words.contains(where: text.contains) }
+            let loss = (Code.connectionLost, "The connection broke before the response was complete.", false)
+            // Unlike a handshake's failure, that of a connection in use may come after the request. It is about TLS if it is an alert, which
+            // in TLS 1.3 the refusal of a client's certificate is.
+            if says("ssl_read", "ssl_write") {
+                return !hasHead && says("alert") ? (.tls, "The server ended the secure connection.", false) : loss
+            }
             if !hasHead, says("ssl", "tls", "certificate") { return (.tls, "No secure connection could be made.", true) }
             if says("proxy") { return (.proxy, "The proxy can't be used.", !hasHead) }
             // In this order, since the words for a bad encoding name the transfer's as well.
@@ -100,7 +106,7 @@ extension HTTPError {
             if says("header", "content-length", "chunk", "status line", "unsupported http", "http/0.9", "http/2") {
                 return (.protocolViolation, "The server sent what isn't HTTP.", false)
             }
-            return (.connectionLost, "The connection broke before the response was complete.", false)
+            return loss
         }
     }
 }
