@@ -51,11 +51,16 @@
         /// Whether the body came to its end, rather than the session ceasing to read it.
         private static func feed(_ body: HTTPBody, into pipe: BodyPipe) async throws -> Bool {
             let length = body.length
+            var chunks = body.makeAsyncIterator()
             var count: Int64 = 0
-            for try await chunk in body {
+            while let chunk = try await chunks.next() {
                 count += Int64(chunk.count)
-                // Before the surplus is sent, since the server would take it for the next request.
-                if let length, count > length { throw wrongLength(length) }
+                if let length {
+                    // Before the surplus is sent, since the server would take it for the next request.
+                    guard count <= length else { throw wrongLength(length) }
+                    // The last byte waits for the body's end: with it the request is whole, whatever comes afterwards.
+                    if count == length, try await chunks.next() != nil { throw wrongLength(length) }
+                }
                 guard await pipe.write(chunk) else { return false }
             }
             // A stream may end early because the task was cancelled.
