@@ -77,6 +77,18 @@ import Testing
         #expect(error?.code == .bodyUnreadable)
     }
 
+    #if canImport(FoundationNetworking)
+        @Test func aFormIsAsLongAsItWasWhenThatWasAnnounced() async throws {
+            let file = temporaryPath(UUID().uuidString)
+            defer { try? FileManager.default.removeItem(at: file) }
+            try Data("hel".utf8).write(to: file)
+            let request = HTTPRequest(.post, "http://127.0.0.1:1/", body: .multipart([.file("a", file)]))
+            let outgoing = try OutgoingRequest(request)
+            try Data("hello".utf8).write(to: file)
+            #expect(await failure { try await outgoing.spooled() }?.code == .bodyUnreadable)
+        }
+    #endif
+
     @Test func whatTheStreamThrowsEndsTheRequest() async throws {
         let server = try RawServer { $0.waitForClose() }
         let body = HTTPBody.stream(chunks(["hello"], thenThrow: Broken()))

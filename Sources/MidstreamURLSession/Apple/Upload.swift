@@ -6,15 +6,19 @@
     /// Feeds a request's body into a stream that the session reads, no faster than it reads.
     final class Upload: Sendable {
         private let body: HTTPBody
+        private let length: Int64?
         private let pipe = BodyPipe()
         private let fail: @Sendable (any Error) -> Void
         /// What feeds the stream, and whether it is over, which may be before it has begun.
         private let feeder = Locked<(task: Task<Void, Never>?, isOver: Bool)>((nil, false))
 
-        /// - Parameter fail: Called when the body can't be read or isn't as long as it said; the stream is then left without an
-        ///   end, so that what was sent doesn't pass for a whole body.
-        init(_ body: HTTPBody, fail: @escaping @Sendable (any Error) -> Void) {
+        /// - Parameters:
+        ///   - length: What was announced; nil: nothing.
+        ///   - fail: Called when the body can't be read or isn't as long as announced; the stream is then left without an end, so that
+        ///     what was sent doesn't pass for a whole body.
+        init(_ body: HTTPBody, length: Int64?, fail: @escaping @Sendable (any Error) -> Void) {
             self.body = body
+            self.length = length
             self.fail = fail
         }
 
@@ -22,9 +26,9 @@
         var stream: InputStream { pipe.input }
 
         func start() {
-            let task = Task { [body, pipe, fail] in
+            let task = Task { [body, length, pipe, fail] in
                 do {
-                    if try await Self.feed(body, into: pipe) { pipe.finish() }
+                    if try await Self.feed(body, length: length, into: pipe) { pipe.finish() }
                 } catch {
                     // What is given up is either over or read again by another stream, so it fails nothing.
                     if !Task.isCancelled { fail((error as? HTTPError)?.ofRequestBody ?? error) }
@@ -49,8 +53,7 @@
         }
 
         /// Whether the body came to its end, rather than the session ceasing to read it.
-        private static func feed(_ body: HTTPBody, into pipe: BodyPipe) async throws -> Bool {
-            let length = body.length
+        private static func feed(_ body: HTTPBody, length: Int64?, into pipe: BodyPipe) async throws -> Bool {
             var chunks = body.makeAsyncIterator()
             var count: Int64 = 0
             while let chunk = try await chunks.next() {

@@ -272,8 +272,8 @@ extension Exchange {
 
         /// A stream of the request's body, read from its beginning.
         func makeBodyStream() -> InputStream? {
-            guard let body = outgoing.streamedBody else { return nil }
-            let upload = Upload(body) { [weak self] error in self?.giveUp(error) }
+            guard let (body, length) = outgoing.streamedBody else { return nil }
+            let upload = Upload(body, length: length) { [weak self] error in self?.giveUp(error) }
             var stop: (@Sendable () -> Void)? = { upload.abort() }
             let isOver = state.withLock { state in
                 if state.end == nil { swap(&stop, &state.stopUpload) }

@@ -16,7 +16,8 @@ struct OutgoingRequest: Sendable {
         case none
         case bytes([UInt8])
         case file(URL)
-        case stream(HTTPBody)
+        /// With the length that is announced, since that of some bodies changes with their files.
+        case stream(HTTPBody, length: Int64?)
     }
 
     /// - Throws: ``HTTPError/Code/invalidRequest`` and ``HTTPError/Code/unsupported`` for what can't be sent.
@@ -45,7 +46,7 @@ struct OutgoingRequest: Sendable {
         outgoing.cachePolicy = .reloadIgnoringLocalCacheData
         Self.setFields(of: request, on: &outgoing)
         if case .bytes(let bytes) = content { outgoing.httpBody = Data(bytes) }
-        if case .stream(let body) = content, let length = body.length {
+        if case .stream(_, let length?) = content {
             outgoing.setValue("\(length)", forHTTPHeaderField: "Content-Length")
         }
         urlRequest = outgoing
@@ -54,10 +55,10 @@ struct OutgoingRequest: Sendable {
     #if canImport(FoundationNetworking)
         /// The same without a stream (see ``SpooledBody``).
         func spooled() async throws -> OutgoingRequest {
-            guard case .stream(let body) = content else { return self }
+            guard case .stream(let body, let length) = content else { return self }
             var spooled = self
             spooled.urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
-            switch try await SpooledBody.reading(body) {
+            switch try await SpooledBody.reading(body, length: length) {
             case .memory(let bytes):
                 spooled.content = .bytes(bytes)
                 spooled.urlRequest.httpBody = Data(bytes)
@@ -72,8 +73,10 @@ struct OutgoingRequest: Sendable {
     /// A year: the client ends what takes too long. Infinity would trap where it is turned into milliseconds.
     static let never: TimeInterval = 365 * 24 * 3600
 
-    /// The body, when it is handed to the session as a stream.
-    var streamedBody: HTTPBody? { if case .stream(let body) = content { body } else { nil } }
+    /// The body, when it is handed to the session as a stream, and the length that is announced.
+    var streamedBody: (HTTPBody, length: Int64?)? {
+        if case .stream(let body, let length) = content { (body, length) } else { nil }
+    }
 
     func makeTask(in session: URLSession) -> URLSessionTask {
         switch content {
@@ -97,9 +100,10 @@ struct OutgoingRequest: Sendable {
 
     private static func content(of body: HTTPBody) -> Content {
         if let bytes = body.bytes { return bytes.isEmpty ? .none : .bytes(bytes) }
+        let length = body.length
         // What has no length is no regular file.
-        if let path = body.filePath, body.length != nil { return .file(URL(fileURLWithPath: path)) }
-        return .stream(body)
+        if let path = body.filePath, length != nil { return .file(URL(fileURLWithPath: path)) }
+        return .stream(body, length: length)
     }
 
     /// The URL without its user info, which libcurl would turn into credentials.

@@ -18,19 +18,19 @@
         /// Reads a body in its own task, so that a cancelled caller needn't wait for a body that doesn't look for cancellation. The task ends
         /// with the next chunk then.
         ///
+        /// - Parameter length: What was announced; nil: nothing.
         /// - Throws: What ``init(reading:)`` throws; `CancellationError` as soon as the caller is cancelled.
-        static func reading(_ body: HTTPBody) async throws -> SpooledBody {
+        static func reading(_ body: HTTPBody, length: Int64?) async throws -> SpooledBody {
             let ending = Suspension<Result<SpooledBody, any Error>>()
-            let reader = Task { ending.resume(await .of { try await SpooledBody(reading: body) }) }
+            let reader = Task { ending.resume(await .of { try await SpooledBody(reading: body, length: length) }) }
             if case .value(let result) = await ending.wait() { return try result.get() }
             reader.cancel()
             throw CancellationError()
         }
 
-        /// - Throws: ``HTTPError/Code/bodyUnreadable`` when the body isn't as long as it said or can't be kept,
+        /// - Throws: ``HTTPError/Code/bodyUnreadable`` when the body isn't as long as announced or can't be kept,
         ///   `CancellationError`, and what the body throws.
-        private init(reading body: HTTPBody) async throws {
-            let length = body.length
+        private init(reading body: HTTPBody, length: Int64?) async throws {
             var memory: [UInt8] = []
             var file: TemporaryFile?
             var count: Int64 = 0
