@@ -77,6 +77,21 @@ import Testing
         #expect(error?.code == .bodyUnreadable)
     }
 
+    /// As for a body that is handed on with the fields that it came with.
+    @Test(arguments: ["4", "6"]) func aStreamOfAnotherLengthThanItsFieldSaysIsUnreadable(length: String) async throws {
+        let server = try RawServer.echoing()
+        let request = HTTPRequest(.put, server.url, headers: ["Content-Length": length], body: .stream(chunks(["hel", "lo"])))
+        #expect(await failure { try await transport.deliver(request) }?.code == .bodyUnreadable)
+    }
+
+    @Test func theLengthOfAStreamMayBeSaidByAField() async throws {
+        let server = try RawServer.echoing()
+        let request = HTTPRequest(.put, server.url, headers: ["Content-Length": "5"], body: .stream(chunks(["hel", "lo"])))
+        let sent = try await transport.deliver(request).text()
+        #expect(sent.contains("Content-Length: 5\r\n"))
+        #expect(sent.hasSuffix("\r\n\r\nhello"))
+    }
+
     #if canImport(FoundationNetworking)
         @Test func aFormIsAsLongAsItWasWhenThatWasAnnounced() async throws {
             let file = temporaryPath(UUID().uuidString)

@@ -31,7 +31,7 @@ struct OutgoingRequest: Sendable {
         if let path = request.body.filePath, !FileManager.default.isReadableFile(atPath: path) {
             throw refusal(.bodyUnreadable, "The file \(path) can't be read.")
         }
-        content = Self.content(of: request.body)
+        content = Self.content(of: request)
         // URLSession refuses it too, but only once the task runs and with an error about the size.
         if request.method == .get {
             guard case .none = content else { throw refusal(.unsupported, "URLSession can't send a body with GET.") }
@@ -98,12 +98,13 @@ struct OutgoingRequest: Sendable {
         }
     #endif
 
-    private static func content(of body: HTTPBody) -> Content {
+    private static func content(of request: HTTPRequest) -> Content {
+        let body = request.body
         if let bytes = body.bytes { return bytes.isEmpty ? .none : .bytes(bytes) }
         let length = body.length
         // What has no length is no regular file.
         if let path = body.filePath, length != nil { return .file(URL(fileURLWithPath: path)) }
-        return .stream(body, length: length)
+        return .stream(body, length: length ?? request.headers[.contentLength].flatMap(HTTPHeaders.contentLength))
     }
 
     /// The URL without its user info, which libcurl would turn into credentials.
