@@ -92,7 +92,7 @@ private final class TimerQueue: Sendable {
 
     func insert(_ listener: any TimerListener, after delay: Duration) -> Ticket {
         // A century at most, so that the sum can't overflow.
-        let (seconds, attoseconds) = max(.zero, min(delay, .seconds(3_155_760_000))).components
+        let (seconds, attoseconds) = max(.zero, min(delay, .seconds(3_155_760_000 as Int64))).components
         let nanoseconds = seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
         return state.withLock { state in
             let due = continuousNanoseconds() + nanoseconds

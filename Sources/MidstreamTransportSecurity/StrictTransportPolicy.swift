@@ -3,18 +3,18 @@ internal import MidstreamCore
 /// What a `Strict-Transport-Security` field says (RFC 6797 §6.1).
 struct StrictTransportPolicy: Equatable {
     /// In seconds.
-    let maximumAge: Int
+    let maximumAge: Int64
     let includesSubdomains: Bool
 
     /// Longer lifetimes are taken for this: a century.
-    private static let longest = 36_525 * 86_400
+    private static let longest: Int64 = 36_525 * 86_400
 
     /// Nil for a field that breaks the grammar, has a directive twice or lacks `max-age`: it says nothing then. Unknown directives are passed
     /// over.
     init?(_ field: String) {
         var scanner = FieldValueScanner(field)
         var seen: Set<String> = []
-        var age: Int?
+        var age: Int64?
         var includesSubdomains = false
         scanner.skipSeparators(";")
         while !scanner.isAtEnd {
@@ -28,7 +28,7 @@ struct StrictTransportPolicy: Equatable {
             case "max-age":
                 guard let value = directive.value.map(scanner.text)?.utf8, !value.isEmpty, value.allSatisfy({ 48...57 ~= $0 })
                 else { return nil }
-                age = value.reduce(0) { min($0 * 10 + Int($1 - 48), Self.longest) }
+                age = value.reduce(0) { min($0 * 10 + Int64($1 - 48), Self.longest) }
             case "includesubdomains":
                 guard !directive.hasMark else { return nil }
                 includesSubdomains = true

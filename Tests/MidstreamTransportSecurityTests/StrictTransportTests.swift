@@ -255,7 +255,7 @@ struct StrictTransportTests {
     @Test("Other fields are read")
     func grammar() {
         for (field, age, includes) in [
-            ("max-age=0", 0, false), ("MAX-AGE=1", 1, false), (" ; max-age = 5 ;; IncludeSubDomains ; preload", 5, true),
+            ("max-age=0", 0 as Int64, false), ("MAX-AGE=1", 1, false), (" ; max-age = 5 ;; IncludeSubDomains ; preload", 5, true),
             ("includeSubDomains;max-age=\"7\";x=\"a;b\\\"\"", 7, true),
             ("max-age=99999999999999999999999", 36_525 * 86_400, false),
         ] {

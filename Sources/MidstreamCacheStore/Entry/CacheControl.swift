@@ -47,8 +47,8 @@ package struct CacheControl: Sendable, Equatable {
 
     package func contains(_ flag: Flags) -> Bool { flags.contains(flag) }
 
-    /// The most seconds that a number counts as.
-    package static let longest = 1 << 31
+    /// The most seconds that a number counts as (RFC 9111 §1.2.2), where an `Int` holds them.
+    package static let longest = Int(clamping: 1 << 31 as Int64)
 
     /// Digits, and nothing else.
     package static func seconds(_ text: String?) -> Int? {

@@ -4,7 +4,7 @@ extension Duration {
     public static let unlimited = longest
 
     /// About a century: as good as any longer time, and its nanoseconds can be counted and added up.
-    package static let longest = Duration.seconds(100 * 366 * 86_400)
+    package static let longest = Duration.seconds(100 * 366 * 86_400 as Int64)
 
     /// So many times as long: the limit where that is more, or no number at all, and zero where it is negative.
     package func times(_ factor: Double, atMost limit: Duration = .longest) -> Duration {

@@ -23,9 +23,10 @@ package struct CivilTime: Sendable, Equatable {
         let time = date.timeIntervalSince1970.rounded(.down)
         let range = (-62_167_219_200.0, 253_402_300_799.0)
         // In this order a time that is no number is the earliest one.
-        let seconds = Int(time > range.0 ? (time < range.1 ? time : range.1) : range.0)
-        let days = (seconds - Self.remainder(seconds, 86_400)) / 86_400
-        let rest = seconds - days * 86_400
+        let seconds = time > range.0 ? (time < range.1 ? time : range.1) : range.0
+        // Seconds have no room in an Int of 32 bits; days have.
+        let days = Int((seconds / 86_400).rounded(.down))
+        let rest = Int(seconds - Double(days) * 86_400)
         (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60)
         // The calendar repeats after 400 years, and is simplest in years that begin with March.
         let dayOfEra = Self.remainder(days + Self.daysBefore1970, Self.daysOfEra)
@@ -43,7 +44,8 @@ package struct CivilTime: Sendable, Equatable {
         guard 0...9999 ~= year, 1...12 ~= month, 1...Self.days(of: month, year) ~= day, 0...23 ~= hour, 0...59 ~= minute,
             0...60 ~= second
         else { return nil }
-        return Date(timeIntervalSince1970: TimeInterval(((daysSince1970 * 24 + hour) * 60 + minute) * 60 + second))
+        let rest = (hour * 60 + minute) * 60 + second
+        return Date(timeIntervalSince1970: TimeInterval(daysSince1970) * 86_400 + TimeInterval(rest))
     }
 
     /// From 0 for Sunday.

@@ -3,14 +3,14 @@
 /// Parameters are checked and dropped: no field that is read here uses them.
 package struct StructuredDictionary: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
-        case integer(Int)
+        case integer(Int64)
         case decimal(Double)
         case string(String)
         case token(String)
         /// In base64, as it is written.
         case bytes(String)
         case boolean(Bool)
-        case date(Int)
+        case date(Int64)
         case displayString
         case list([Value])
     }

@@ -114,12 +114,12 @@ struct StructuredParser {
 
     private mutating func number() -> Value? {
         let isNegative = take("-")
-        var whole = 0
+        var whole: Int64 = 0
         var digits = 0
         while let byte = current, 48...57 ~= byte {
             digits += 1
             guard digits <= 15 else { return nil }
-            whole = whole * 10 + Int(byte - 48)
+            whole = whole * 10 + Int64(byte - 48)
             place += 1
         }
         guard digits > 0 else { return nil }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import MidstreamCore
 
 /// Nothing that can be so long or so many is cut.
-private let most = 1_000_000_000
+private let most: Int64 = 1_000_000_000
 
 /// The fields of a response that limit further requests.
 struct RateLimitFields: Sendable {
@@ -25,7 +25,7 @@ struct RateLimitFields: Sendable {
         var policy: Policy?
 
         mutating func read(left: Int, seconds: Int?) {
-            if left < self.left ?? .max { (self.left, self.seconds) = (min(left, most), seconds) }
+            if left < self.left ?? .max { (self.left, self.seconds) = (left, seconds) }
         }
 
         mutating func read(_ policy: Policy) {
@@ -56,7 +56,7 @@ struct RateLimitFields: Sendable {
     private static let longestKey = 1_024
 
     /// - Parameter dialect: Which other fields to read.
-    init(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect?, now: @autoclosure () -> Int) {
+    init(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect?, now: @autoclosure () -> Int64) {
         // What a cache on the way has kept tells of another time, and maybe of another client: the draft has it ignored.
         guard headers.members(of: .age).first.flatMap({ Int64(digits: $0) }) ?? 0 == 0 else { return }
         read(.rateLimit, of: headers) { $0.readLimit($1) }
@@ -79,9 +79,9 @@ struct RateLimitFields: Sendable {
         var seconds: Int?
         if let given = member["t"] {
             guard case .integer(let number) = given, number >= 0 else { return false }
-            seconds = min(number, most)
+            seconds = Int(min(number, most))
         }
-        return add(of: member) { $0.read(left: left, seconds: seconds) }
+        return add(of: member) { $0.read(left: Int(min(left, most)), seconds: seconds) }
     }
 
     /// `RateLimit-Policy: "name";q=100;w=60;pk=:dXNlcg==:`.
@@ -90,7 +90,7 @@ struct RateLimitFields: Sendable {
         // Without a window, or with another unit than requests, it isn't a rate of requests.
         guard case .integer(let window)? = member["w"], window > 0 else { return true }
         if let unit = member["qu"], unit != .string("requests") { return true }
-        let policy = Policy(quota: min(quota, most), seconds: min(window, most))
+        let policy = Policy(quota: Int(min(quota, most)), seconds: Int(min(window, most)))
         return add(of: member) { $0.read(policy) }
     }
 
@@ -111,24 +111,24 @@ struct RateLimitFields: Sendable {
         return true
     }
 
-    private mutating func readOlder(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect, _ now: Int) {
+    private mutating func readOlder(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect, _ now: Int64) {
         guard let left = headers[dialect.remaining] else { return }
         guard let number = Self.number(left) else { return malformed = "\(dialect.remaining)" }
-        general.left = number
+        general.left = Int(clamping: number)
         guard let reset = headers[dialect.reset] else { return }
         guard let number = Self.number(reset) else { return malformed = "\(dialect.reset)" }
         // A time of day is one of the server's clock, as the date of a `Retry-After` is.
-        let serverTime = headers[.date].flatMap { HTTPDate.parse($0) }.map { Int($0.timeIntervalSince1970) }
+        let serverTime = headers[.date].flatMap { HTTPDate.parse($0) }.map { Int64($0.timeIntervalSince1970) }
         let seconds = dialect.resetIsTime ? max(0, number - (serverTime ?? now)) : number
         // A time in thirty years isn't one.
         guard seconds <= most else { return malformed = "\(dialect.reset)" }
-        general.seconds = seconds
+        general.seconds = Int(seconds)
     }
 
     /// Digits only; large numbers are cut to the largest that matters.
-    private static func number(_ text: String) -> Int? {
+    private static func number(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { return nil }
-        return min(Int(text) ?? .max, 999_999_999_999_999)
+        return min(Int64(text) ?? .max, 999_999_999_999_999)
     }
 }
 

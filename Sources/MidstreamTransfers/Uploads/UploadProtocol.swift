@@ -62,7 +62,7 @@ struct UploadLimit: Equatable, Sendable {
     init?(_ value: String) {
         guard let limits = StructuredDictionary([value]), !limits.members.isEmpty else { return nil }
         for (name, limit) in limits.members {
-            let number: Int64? = if case .integer(let given) = limit, given >= 0 { Int64(given) } else { nil }
+            let number: Int64? = if case .integer(let given) = limit, given >= 0 { given } else { nil }
             switch name {
             case "max-size": maximumSize = number
             case "max-append-size": maximumPart = number
