@@ -103,6 +103,17 @@ import Testing
         #expect(HTTPError(URLError(code), for: request, hasHead: true).phase == .answered)
     }
 
+    /// By a session that sends a request again over a new connection when a kept one has died.
+    @Test(
+        arguments: [
+            URLError(.cannotConnectToHost), URLError(.notConnectedToInternet), URLError(.secureConnectionFailed),
+            NSError(domain: "kCFErrorDomainCFNetwork", code: 306),
+        ] as [any Error])
+    func whatWasSentBeforeMayHaveBeenProcessed(cause: any Error) {
+        let error = HTTPError(cause, for: HTTPRequest("http://h/"), hasHead: false, wasSent: true)
+        #expect(error.phase == .maybeProcessed)
+    }
+
     #if canImport(FoundationNetworking)
         /// Where one address refused and another took the request.
         @Test(arguments: [

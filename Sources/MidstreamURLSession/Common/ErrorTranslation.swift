@@ -7,24 +7,31 @@ internal import MidstreamCore
 
 extension HTTPError {
     /// What the session's error means here. The error itself, which may hold the URL with its secrets, is kept behind.
-    init(_ error: any Error, for request: HTTPRequest, hasHead: Bool) {
+    ///
+    /// - Parameter wasSent: Whether the session has sent something of the request, perhaps over another connection than the one that the
+    ///   error is about. False by default.
+    init(_ error: any Error, for request: HTTPRequest, hasHead: Bool, wasSent: Bool = false) {
+        func phase(isBeforeSending: Bool) -> Phase {
+            hasHead ? .answered : isBeforeSending && !wasSent ? .notSent : .maybeProcessed
+        }
         // What Apple's system says of a proxy, from kCFErrorHTTPProxyConnectionFailure on, is no URLError.
         let system = error as NSError
         if system.domain == "kCFErrorDomainCFNetwork", 306...311 ~= system.code {
-            self.init(.proxy, "The proxy can't be used.", request: request, underlying: error, phase: .notSent)
+            self.init(
+                .proxy, "The proxy can't be used.", request: request, underlying: error, phase: phase(isBeforeSending: true))
             return
         }
         guard let error = error as? URLError else {
             self.init(
                 .connectionLost, "The request failed for a reason that URLSession doesn't tell.", request: request,
-                underlying: error, phase: hasHead ? .answered : .maybeProcessed)
+                underlying: error, phase: phase(isBeforeSending: false))
             return
         }
         let meaning = Meaning(error, hasHead: hasHead)
         let reason = Self.reason(of: error)
         self.init(
             meaning.code, reason.map { "\(meaning.sentence) (\($0))" } ?? meaning.sentence, request: request, underlying: error,
-            phase: hasHead ? .answered : meaning.isBeforeSending ? .notSent : .maybeProcessed)
+            phase: phase(isBeforeSending: meaning.isBeforeSending))
     }
 
     /// libcurl's message, which names hosts and reasons, never URLs. Apple's texts add nothing to the codes.

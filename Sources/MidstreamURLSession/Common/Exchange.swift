@@ -30,6 +30,9 @@ final class Exchange: Sendable {
         var isSuspended = false
         var metrics = TransportMetrics()
         var version = HTTPVersion.http1_1
+        /// Whether something of the request has gone out, as far as the session tells: on Apple's platforms, where it sends a request again by
+        /// itself when a kept connection dies.
+        var wasSent = false
         var task: URLSessionTask?
         /// Ends the reading of the request's body; keeps its stream open.
         var stopUpload: (@Sendable () -> Void)?
@@ -290,9 +293,11 @@ extension Exchange {
         func receive(_ metrics: URLSessionTaskMetrics) {
             guard let transaction = metrics.transactionMetrics.last else { return }
             let measured = TransportMetrics(transaction, taskInterval: metrics.taskInterval)
+            let wasSent = metrics.transactionMetrics.contains { $0.requestStartDate != nil }
             state.withLock { state in
                 state.metrics = measured
                 state.version = HTTPVersion(protocolName: transaction.networkProtocolName) ?? state.version
+                state.wasSent = wasSent
             }
         }
     #endif
@@ -303,14 +308,14 @@ extension Exchange {
     /// The session is done with the task.
     func complete(_ error: (any Error)?, head: URLResponse?) {
         var stopUpload: (@Sendable () -> Void)?
-        let (hasHead, metrics) = state.withLock { state in
+        let (hasHead, wasSent, metrics) = state.withLock { state in
             swap(&stopUpload, &state.stopUpload)
             if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
-            return (state.head != nil, state.metrics)
+            return (state.head != nil, state.wasSent, state.metrics)
         }
         defer { stopUpload?() }
         if let error {
-            var failure = HTTPError(error, for: request, hasHead: hasHead)
+            var failure = HTTPError(error, for: request, hasHead: hasHead, wasSent: wasSent)
             failure.metrics = metrics
             // What came before can still be read, and the error comes after it.
             end(with: .failure(failure), keepsReceived: true)
