@@ -11,6 +11,8 @@ struct Inbox {
     private var size = 0
     /// Nothing waits for the reader any more: what it has no room for is dropped.
     private var isClosed = false
+    /// Something was dropped, and so is what follows it: what is read has no gap.
+    private var isCut = false
     /// Waits for a message, or the end.
     var reader: Suspension<Void>?
     /// Waits for room.
@@ -26,7 +28,8 @@ struct Inbox {
     static func room(for message: WebSocketMessage) -> Int { message.size + overhead }
 
     mutating func append(_ message: WebSocketMessage) {
-        guard !isClosed || room > 0 else { return }
+        if isClosed, room <= 0 { isCut = true }
+        guard !isCut else { return }
         messages.append(message)
         size += Self.room(for: message)
     }

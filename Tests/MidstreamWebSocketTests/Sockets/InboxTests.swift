@@ -15,4 +15,14 @@ import Testing
         let kept = Mirror(reflecting: inbox).descendant("messages", "elements") as? [WebSocketMessage?]
         #expect(try #require(kept).count < 1_000)
     }
+
+    @Test func `What is kept after closing has no gap, though there is room again`() {
+        var inbox = Inbox()
+        inbox.close()
+        for number in UInt8(0)..<4 { inbox.append(.binary([UInt8](repeating: number, count: 100 << 10))) }
+        var kept = [inbox.next()]
+        inbox.append(.text("late"))
+        while let next = inbox.next() { kept.append(next) }
+        #expect(kept.map { $0?.bytes.first } == [0, 1, 2])
+    }
 }
