@@ -35,6 +35,8 @@
         /// What TLS has made and the system hasn't taken.
         @exclusivity(unchecked) private var pending: [UInt8] = []
         @exclusivity(unchecked) private var pendingSent = 0
+        /// How much the system hasn't taken of what TLS has made, which is no less than what that was made of.
+        var unsent: Int { pending.count - pendingSent + (tls?.unwrapped.count ?? 0) }
         /// TLS takes nothing before it has received something, as when a server of TLS 1.2 negotiates anew.
         @exclusivity(unchecked) private(set) var sendsAfterReceiving = false
         /// Whether bytes of TLS have moved since it was last asked. Those of a record may take long, and are its reader's only at its end.

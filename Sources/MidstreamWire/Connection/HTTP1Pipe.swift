@@ -30,9 +30,8 @@
                     channel.expectsSomething()
                     return receive()
                 }
-                guard count > 0 else { return }
                 piece.sent += count
-                if piece.sent == piece.bytes.count { pipe.removeFirst() }
+                guard pipe.noteLeft(piece.sent - channel.unsent) || count > 0 else { return }
                 rest -= count
                 guard rest > 0 else {
                     loop.post(.resumeSending(transfer))

@@ -40,7 +40,7 @@
         /// Whether the other side is a proxy, and no server.
         let isForProxy: Bool
         /// What has been made and the outer one hasn't taken.
-        private var unwrapped: [UInt8] = []
+        private(set) var unwrapped: [UInt8] = []
         private var steps = 0
         /// Since when they are counted, in nanoseconds of the monotonic clock.
         private var stepsSince: UInt64 = 0

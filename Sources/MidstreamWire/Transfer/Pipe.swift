@@ -69,17 +69,22 @@
         /// What is sent next.
         var piece: OutgoingPiece? { backlog.withLock { $0.pieces.first } }
 
-        /// The first piece has left.
-        func removeFirst() {
-            let (piece, finishers) = backlog.withLock { backlog in
+        /// Notes how much of the first piece has left; true when that is all of it, so that the next one follows.
+        func noteLeft(_ count: Int) -> Bool {
+            let (piece, finishers) = backlog.withLock { backlog -> (OutgoingPiece?, [Suspension<Void>]) in
+                guard let first = backlog.pieces.first else { return (nil, []) }
+                let more = max(0, count - first.left)
+                first.left += more
+                backlog.bytes -= more
+                guard first.left == first.bytes.count else { return (nil, []) }
                 let piece = backlog.pieces.popFirst()
-                backlog.bytes -= piece?.announced ?? 0
-                guard backlog.bytes == 0 else { return (piece, [Suspension<Void>]()) }
+                guard backlog.bytes == 0 else { return (piece, []) }
                 defer { backlog.finishers = [] }
                 return (piece, backlog.finishers)
             }
             piece?.isTaken()
             for finisher in finishers { finisher.resume() }
+            return piece != nil
         }
 
         /// Nothing more can be sent; those who wait hear of it.
@@ -95,13 +100,13 @@
 
     /// Bytes whose writer may wait until they have left, or can't any more: its release says so.
     ///
-    /// `@unchecked Sendable`: `sent` is touched only on the loop's thread.
+    /// `@unchecked Sendable`: `sent` is touched only on the loop's thread, and `left` behind the backlog's lock.
     final class OutgoingPiece: @unchecked Sendable {
         let bytes: [UInt8]
-        /// How much of them has left.
+        /// How much of them the connection has been given.
         var sent: Int
-        /// How much of them waits in the backlog until all have.
-        let announced: Int
+        /// How much of them the system has taken: over TLS the connection keeps what it hasn't.
+        var left: Int
         /// What their writer waits for.
         let departure: Suspension<Result<Void, any Error>>?
 
@@ -110,7 +115,7 @@
         init(_ bytes: [UInt8], from sent: Int, isAwaited: Bool) {
             self.bytes = bytes
             self.sent = sent
-            announced = bytes.count - sent
+            left = sent
             departure = isAwaited ? Suspension() : nil
         }
 

@@ -235,6 +235,44 @@
             try await ask(connect("http://nowhere.invalid", over: unix))
         }
 
+        /// How much TLS keeps, and whether the pipe does as well, once the loop has done what was posted before.
+        private static func kept(by writer: PipeWriter) async -> (unsent: Int, isInPipe: Bool) {
+            let kept = Suspension<(unsent: Int, isInPipe: Bool)>()
+            writer.loop.post(
+                .run {
+                    let channel = (writer.pipe.connection as? HTTP1Connection)?.channel
+                    kept.resume((unsent: channel?.unsent ?? 0, isInPipe: writer.pipe.piece != nil))
+                })
+            return await kept.value()
+        }
+
+        @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"))
+        func `What TLS has made and the system hasn't taken waits to be finished`() async throws {
+            let (go, count, over) = (DispatchSemaphore(value: 0), Locked(0), Gate())
+            // Tickets that nobody has read when the channel is closed would have it reset.
+            let tls = try TLSServer(certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"], sendsTickets: false)
+            let server = try RawServer(tls: tls) { connection in
+                go.wait()
+                while let bytes = connection.readSome() { count.withLock { $0 += bytes.count } }
+                over.open()
+            }
+            let channel = try #require(
+                await connect(server.url, tls: TLSConfiguration(verifiesCertificates: false)) as? BodyChannel)
+            let writer = try #require(channel.writer as? PipeWriter)
+            var (written, kept) = (0, (unsent: 0, isInPipe: false))
+            while kept.unsent == 0 {
+                try await channel.write([UInt8](repeating: 0, count: 16 << 10))
+                written += 16 << 10
+                kept = await Self.kept(by: writer)
+            }
+            #expect(kept.isInPipe)
+            go.signal()
+            await channel.finish()
+            channel.close()
+            await over.wait()
+            #expect(count.withLock { $0 } == written)
+        }
+
         @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"))
         func `An end without that of TLS isn't a clean one`() async throws {
             for isClean in [true, false] {
