@@ -28,10 +28,13 @@ package protocol ByteWriter: Sendable {
     nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws
     /// Returns when all that was written has left, or nothing leaves any more, or the task is cancelled.
     nonisolated(nonsending) func finish() async
+    /// How much of what was written hasn't left; zero where that isn't known.
+    var unsent: Int { get }
 }
 
 extension ByteWriter {
     nonisolated(nonsending) package func finish() async {}
+    package var unsent: Int { 0 }
 }
 
 private enum WriterKey: RequestContextKey { static var defaultValue: (any ByteWriter)? { nil } }
@@ -114,6 +117,9 @@ package final class BodyChannel: ByteChannel {
 
     /// See ``ByteWriter/finish()``.
     nonisolated(nonsending) package func finish() async { await writer.finish() }
+
+    /// See ``ByteWriter/unsent``.
+    package var unsent: Int { writer.unsent }
 
     package func close() { body.close() }
 

@@ -35,19 +35,25 @@ extension Connection {
     }
 
     /// Pings until the socket ends, and ends it when neither an answer comes nor anything else that shows life: a pong has to wait behind the
-    /// rest of a frame that is coming, and a ping behind the one that is leaving.
+    /// rest of a frame that is coming, and a ping behind what is leaving.
     func keepAlive(every interval: Duration) async {
         while true {
             guard (try? await stopwatch.timer.sleep(for: interval)) != nil else { return }
             let waitedForTurn = frames.isTaken
-            let (received, turns) = state.withLock { ($0.metrics.wireBytesReceived, $0.controls.turns) }
+            let (received, sent, turns) = state.withLock {
+                ($0.metrics.wireBytesReceived, $0.metrics.wireBytesSent, $0.controls.turns)
+            }
+            // Asked after what was sent, and below before it: a frame in between may seem to have left after the ping, and never before.
+            let unsent = Int64(channel.unsent)
             do {
                 _ = try await ping()
             } catch let error as HTTPError where error.code == .timeout {
+                let stillUnsent = Int64(channel.unsent)
                 // While the reader is behind, no pong is read either.
                 let isAlive = state.withLock { state in
-                    state.inbox.receiver != nil || state.metrics.wireBytesReceived > received
-                        || waitedForTurn && state.controls.turns > turns
+                    let someHasLeft = state.metrics.wireBytesSent - stillUnsent > sent - unsent
+                    return state.inbox.receiver != nil || state.metrics.wireBytesReceived > received
+                        || waitedForTurn && state.controls.turns > turns || unsent > 0 && someHasLeft
                 }
                 guard !isAlive else { continue }
                 return fail(WebSocketClosure(code: .abnormal, reason: "", byPeer: false), error.message)

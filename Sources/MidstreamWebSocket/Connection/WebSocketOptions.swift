@@ -17,7 +17,7 @@ public struct WebSocketOptions: Sendable {
     /// default.
     public var pingInterval: Duration?
     /// How long a pong may take; 10 s by default. A late pong ends the socket if its ping was due to ``pingInterval``, messages are being read,
-    /// nothing else has arrived meanwhile, and the ping hasn't waited behind a frame that has left since. A process that is stopped for as long
+    /// nothing else has arrived meanwhile, and nothing has left of what the ping had to wait behind. A process that is stopped for as long
     /// between the two may take a socket that lives for a dead one.
     public var pongTimeout: Duration
 

@@ -58,6 +58,9 @@
             if waits { _ = await suspension.wait() }
         }
 
+        /// How much of what was written hasn't left.
+        var unsent: Int { backlog.withLock { $0.bytes } }
+
         // MARK: The loop's side
 
         /// From now on the connection carries the other protocol; writers may send by themselves over its socket, where there is one.
@@ -145,5 +148,7 @@
         }
 
         nonisolated(nonsending) func finish() async { await pipe.finish() }
+
+        var unsent: Int { pipe.unsent }
     }
 #endif

@@ -334,4 +334,53 @@ import WebSocketFrames
         _ = await sending.result
         _ = await other.result
     }
+
+    /// Takes at once what is written, and tells that it hasn't left; brings nothing.
+    private final class FullLine: IncomingBody, ByteWriter {
+        let written = Locked((pieces: 0, unsent: 0))
+        private let isClosed = Gate()
+
+        nonisolated(nonsending) func next() async throws -> [UInt8]? {
+            await isClosed.wait()
+            return nil
+        }
+
+        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
+            written.withLock { $0 = ($0.pieces + 1, $0.unsent + bytes.count) }
+        }
+
+        var unsent: Int { written.withLock { $0.unsent } }
+        func close() { isClosed.open() }
+        var isSpent: Bool { true }
+        var trailers: HTTPHeaders? { nil }
+        var metrics: TransportMetrics? { nil }
+    }
+
+    @Test func `A pong may be late while what its ping waits behind leaves slowly, though its sender is done`() async throws {
+        let clock = TestClock()
+        let line = FullLine()
+        let options = WebSocketOptions(pingInterval: .seconds(20))
+        let connection = Connection(BodyChannel(line, line), nil, options, on: Stopwatch(on: clock))
+        connection.start()
+        try await connection.send(.binary, [UInt8](repeating: 0, count: 32 << 10))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(20))
+        await clock.waitForSleepers(1)
+        await eventually { line.written.withLock { $0.pieces } == 2 }
+        // Less leaves than follows.
+        line.written.withLock { $0.unsent -= 1 << 10 }
+        try await connection.send(.binary, [UInt8](repeating: 0, count: 4 << 10))
+        clock.advance(by: .seconds(10))
+        await eventually { clock.sleepers > 0 || connection.state.withLock { $0.end != nil } }
+        try #require(connection.state.withLock { $0.end == nil })
+
+        // Nothing leaves any more.
+        await eventually { !connection.frames.isTaken }
+        clock.advance(by: .seconds(20))
+        await clock.waitForSleepers(1)
+        await eventually { line.written.withLock { $0.pieces } == 4 }
+        clock.advance(by: .seconds(10))
+        let failure = await #expect(throws: HTTPError.self) { try await connection.next() }
+        #expect((failure?.underlying as? WebSocketClosure)?.code == .abnormal)
+    }
 }

@@ -130,6 +130,26 @@
             await channel.finish()
         }
 
+        @Test func `Of what is written it is told how much hasn't left, though it leaves bit by bit`() async throws {
+            let (go, over, size) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), 64 << 20)
+            let server = try RawServer { connection in
+                go.wait()
+                _ = connection.read(size / 4)
+                over.wait()
+                connection.waitForEnd()
+            }
+            let channel = try #require(await connect(server.url) as? BodyChannel)
+            let writing = Task { try await channel.write([UInt8](repeating: 0, count: size)) }
+            await eventually { channel.unsent > 0 }
+            let unsent = channel.unsent
+            go.signal()
+            await eventually(within: .seconds(120)) { channel.unsent < unsent }
+            #expect(channel.unsent < unsent && channel.unsent > 0)
+            channel.close()
+            over.signal()
+            await #expect(throws: HTTPError.self) { try await writing.value }
+        }
+
         @Test func `What nobody reads stays with the other side`() async throws {
             let sent = Locked(0)
             let size = 64 << 20
