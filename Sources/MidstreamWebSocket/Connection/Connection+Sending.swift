@@ -103,7 +103,10 @@ extension Connection {
             throw error
         } catch {
             // What was received before is still read, by a reader who is behind as well, and may say why.
-            state.withLock { $0.closing = $0.closing ?? End.lost(by: error) }
+            state.withLock { state in
+                state.closing = state.closing ?? End.lost(by: error)
+                state.isBroken = true
+            }
             throw failure
         }
     }

@@ -26,6 +26,8 @@ final class Connection: Sendable {
         var inbox = Inbox()
         /// Where the close frame leads that has been sent, or is about to be, or that the connection takes nothing any more: no message follows.
         var closing: End?
+        /// The connection takes nothing any more; what it has brought is still read.
+        var isBroken = false
         /// Resumed when the close frame of ``Connection/close(_:)`` has left.
         var closeSent: Suspension<Void>?
         var end: End?

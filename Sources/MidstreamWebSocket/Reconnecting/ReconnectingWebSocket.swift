@@ -200,10 +200,13 @@ extension ReconnectingWebSocket: AsyncSequence {
         return AsyncIterator(isFirst ? Reading(self) : nil)
     }
 
-    /// Ends the socket, which somebody may still be sending over or hold; one that is being closed ends by itself.
+    /// Ends the socket, which somebody may still be sending over or hold. One that is being closed ends by itself, but for one that a send has
+    /// found broken: what it has brought may wait for a reader for ever.
     private func letGo() {
         let (socket, isClosed) = state.withLock { ($0.socket.take(), $0.isClosed) }
-        guard let connection = socket?.connection, !isClosed, connection.state.withLock({ $0.closing == nil }) else { return }
+        guard let connection = socket?.connection, !isClosed,
+            connection.state.withLock({ $0.closing == nil || $0.isBroken })
+        else { return }
         connection.lose(nil)
     }
 

@@ -9,36 +9,6 @@ import WebSocketFrames
 
 /// Over a connection that does what the test says.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConnectionTests {
-    /// Takes nothing of what is written, brings its bytes meanwhile, and breaks when it is told to; what it brings can still be read then.
-    private final class BlockedLine: IncomingBody, ByteWriter {
-        private let received: Locked<[[UInt8]]>
-        private let isWritten = Gate()
-        private let isClosed = Gate()
-        let breaks = Gate()
-
-        init(_ received: [UInt8]) { self.received = Locked([received]) }
-
-        nonisolated(nonsending) func next() async throws -> [UInt8]? {
-            await isWritten.wait()
-            if let bytes = received.withLock({ $0.popLast() }) { return bytes }
-            await isClosed.wait()
-            return nil
-        }
-
-        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
-            isWritten.open()
-            await breaks.wait()
-            try Task.checkCancellation()
-            isClosed.open()
-            throw HTTPError(.connectionLost, "The connection was reset.", phase: .answered)
-        }
-
-        func close() { isClosed.open() }
-        var isSpent: Bool { true }
-        var trailers: HTTPHeaders? { nil }
-        var metrics: TransportMetrics? { nil }
-    }
-
     @Test(
         arguments: [
             ([0x88, 9, 0x03, 0xF4] + Array("restart".utf8), .restart, true), ([0x83, 0], .protocolError, false),

@@ -46,17 +46,7 @@ import WebSocketFrames
     }
 
     private func connect(_ script: Script) async throws -> WebSocket {
-        let stub = StubTransport { request in
-            let key = request.headers["Sec-WebSocket-Key"] ?? ""
-            var response = HTTPResponse(
-                status: 101,
-                headers: [
-                    "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": HandshakeKey.answer(to: key),
-                ], body: .incoming(script), request: request)
-            response.writer = script
-            return response
-        }
-        let client = testClient(baseURL: "https://example.com", transport: stub)
+        let client = testClient(baseURL: "https://example.com", transport: StubTransport(socketOver: script))
         return try await client.webSocket("feed") { $0.maximumMessage = 64 << 20 }.connect()
     }
 

@@ -3,9 +3,11 @@
     import MidstreamCore
     import MidstreamResilience
     import MidstreamTesting
-    import MidstreamWebSocket
     import TestSupport
     import Testing
+    import WebSocketFrames
+
+    @testable import MidstreamWebSocket
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ReconnectingTests {
         private let server: MockServer
@@ -14,7 +16,7 @@
         init() throws { server = try MockServer() }
 
         private func client(
-            _ change: (inout HTTPClient.Configuration) -> Void = { _ in },
+            over transport: (any HTTPTransport)? = nil, _ change: (inout HTTPClient.Configuration) -> Void = { _ in },
             @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
         ) -> HTTPClient {
             var configuration = HTTPClient.Configuration()
@@ -23,7 +25,8 @@
             configuration.random = { 0.5 }
             change(&configuration)
             return testClient(
-                baseURL: server.url(), configuration: configuration, transport: wireTransport(), interceptors: interceptors)
+                baseURL: server.url(), configuration: configuration, transport: transport ?? wireTransport(),
+                interceptors: interceptors)
         }
 
         /// Moves the clock as soon as somebody waits for it.
@@ -220,6 +223,22 @@
             let failure = await #expect(throws: HTTPError.self) { try await sending.value }
             #expect(failure?.code == .connectionLost)
             release.open()
+        }
+
+        @Test func `A reader that leaves after a failed send closes the socket, though somebody keeps it`() async throws {
+            // More than waits for a reader.
+            let line = BlockedLine(FrameWriter.frame(.binary, [UInt8](repeating: 0, count: 300 << 10)))
+            let feed = client(over: StubTransport(socketOver: line)).webSocket("feed").reconnecting()
+            var events: ReconnectingWebSocket.AsyncIterator? = feed.makeAsyncIterator()
+            guard case .opened? = try await events?.next() else { return _ = Issue.record("not opened") }
+            let socket = try #require(feed.socket)
+            let sending = Task { try await feed.send("lost") }
+            await eventually { socket.connection.state.withLock { $0.inbox.receiver != nil } }
+            line.breaks.open()
+            await #expect(throws: HTTPError.self) { try await sending.value }
+            try #require(socket.closure == nil)
+            events = nil
+            #expect(socket.closure?.code == .abnormal)
         }
 
         @Test func `A code that can't be sent leaves the feed as it is`() async throws {
