@@ -245,12 +245,16 @@ struct ReplayTests {
         #expect(body.isSpent)
     }
 
-    @Test("with a body that an archive doesn't hold is found by that body, and in the archive by any")
-    func bodiesThatAreNotKept() async throws {
+    @Test(
+        "with a body that an archive doesn't hold is found by that body, and in the archive by any",
+        arguments: [
+            ("application/octet-stream", [[0, 255], [1, 254], [0, 255]]), ("text/plain", [[99, 233], [99, 232], [99, 233]]),
+        ] as [(String, [[UInt8]])])
+    func bodiesThatAreNotKept(type: String, bodies: [[UInt8]]) async throws {
         let stub = StubTransport(status: .ok)
         let replay = ReplayTransport(HARArchive([]), matching: [.method, .url, .body], miss: .record(stub))
         let client = testClient(transport: replay)
-        let requests = ([[0, 255], [1, 254], [0, 255]] as [[UInt8]]).map { HTTPRequest(.post, "http://h/", body: .bytes($0)) }
+        let requests = bodies.map { HTTPRequest(.post, "http://h/", headers: [.contentType: type], body: .bytes($0)) }
         for request in requests { #expect(try await client.send(request).status == .ok) }
         #expect(stub.requests.count == 2)
         let archive = try HARArchive(replay.archive.encoded())
@@ -300,6 +304,32 @@ struct ReplayTests {
         #expect(archive.count == 200)
         let replay = ReplayTransport(archive, matching: [.method, .url, .body], order: .sequence)
         #expect(await seen(testClient(configuration: .init(validators: []), transport: replay)) == recorded)
+    }
+
+    /// Text of another charset, a character that is cut, a byte that no text has, and a byte order mark, which is a part of the body.
+    @Test(
+        "with bytes that aren't text has all of them or isn't there",
+        arguments: [([99, 233], false), ([99, 195], false), ([99, 0], false), ([239, 187, 191, 99], true)]
+            as [([UInt8], Bool)])
+    func bytesThatAreNotText(bytes: [UInt8], isText: Bool) async throws {
+        let kept = KeptExchanges()
+        let recording = RecordingTransport(
+            StubTransport(status: .ok, headers: [.contentType: "text/plain"], body: .bytes(bytes)))
+        let request = HTTPRequest(.put, "http://h/", headers: [.contentType: "text/plain"], body: .bytes(bytes))
+        _ = try await testClient(configuration: .init(observers: [kept]), transport: recording).send(request)
+        let archives = [(recording.archive, isText), (HARArchive(kept.all, includesSecrets: true), true)]
+        for (archive, isThere) in archives {
+            let archive = try HARArchive(archive.encoded())
+            #expect(archive.calls.map(\.isCut) == [!isThere])
+            if isThere { #expect(archive.calls.first?.request.body.bytes == bytes) }
+            let response = try await ReplayTransport(archive, matching: [.method, .url, .body]).send(request)
+            if isThere {
+                #expect(try await response.body.collect() == bytes)
+            } else {
+                #expect(await httpError { try await response.body.collect() }?.code == .notRecorded)
+                #expect(String(decoding: try archive.encoded(), as: UTF8.self).contains(#""isCut":true"#))
+            }
+        }
     }
 
     @Test("without the whole of a body isn't played as if it were whole")

@@ -77,12 +77,25 @@ public struct Redaction: Sendable, Hashable {
     ///   - bytes: The body, or the beginning of it. A character that is cut off at its end is left out.
     ///   - contentType: What the `Content-Type` field says.
     public func text(_ bytes: [UInt8], contentType: String?) -> String? {
-        guard let text = Self.text(bytes) else { return nil }
-        switch TextForm(contentType: contentType) {
-        case .items: return marked(items(URLText.redactedItems(of: text)))
-        case .json: return JSONRedaction(names: jsonFields, mark: mark).redacted(text)
-        case .plain: return text
-        case .unknown: return nil
+        Self.text(bytes).flatMap { shown($0, in: TextForm(contentType: contentType)) }
+    }
+
+    /// A text body as it may be shown in place of all of it: what isn't withheld is there to the byte. Nil also when it isn't UTF-8, or ends
+    /// inside of a character.
+    package func wholeText(_ bytes: [UInt8], contentType: String?) -> String? {
+        let (text, form) = (String(decoding: bytes, as: UTF8.self), TextForm(contentType: contentType))
+        guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else { return nil }
+        // A byte order mark would belong to the name of the first item, and no secret is called that.
+        guard form != .items || !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else { return nil }
+        return shown(text, in: form)
+    }
+
+    private func shown(_ text: String, in form: TextForm) -> String? {
+        switch form {
+        case .items: marked(items(URLText.redactedItems(of: text)))
+        case .json: JSONRedaction(names: jsonFields, mark: mark).redacted(text)
+        case .plain: text
+        case .unknown: nil
         }
     }
 

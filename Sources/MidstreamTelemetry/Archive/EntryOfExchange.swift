@@ -39,9 +39,10 @@ extension HAREntry {
         _midstream = Own(call: call.id.description, events: call.events.map { Event($0, redaction: redaction) })
     }
 
-    /// Whether less than the whole body of the response was kept.
+    /// Whether less than the whole body of the response is in the entry: it wasn't kept, or can't be searched for secrets.
     private func isCut(_ exchange: ExchangeRecord) -> Bool {
-        exchange.responseBody.map { !$0.isWhole } ?? (exchange.status != nil && response.bodySize != 0)
+        guard let body = exchange.responseBody else { return exchange.status != nil && response.bodySize != 0 }
+        return !body.isWhole || body.size > 0 && response.content.text == nil
     }
 
     /// Whether less than the whole body of the request is in the entry: it wasn't kept, or can't be searched for secrets.
@@ -71,12 +72,17 @@ extension HAREntry {
     ) -> (text: String, encoding: String?)? {
         let type = headers[.contentType]
         if let redaction {
-            if let text = redaction.text(body.bytes, contentType: type) { return (text, nil) }
+            // Of a body that was cut, a cut character may be left out as well.
+            let text =
+                body.isWhole
+                ? redaction.wholeText(body.bytes, contentType: type) : redaction.text(body.bytes, contentType: type)
+            if let text { return (text, nil) }
             // Nobody writes a password into a picture.
             guard let kind = type?.prefix(while: { $0 != "/" }).lowercased(), ["image", "font", "audio", "video"].contains(kind)
             else { return nil }
-        } else if let text = String(bytes: body.bytes, encoding: .utf8) {
-            return (text, nil)
+        } else {
+            let text = String(decoding: body.bytes, as: UTF8.self)
+            if text.utf8.elementsEqual(body.bytes) { return (text, nil) }
         }
         return (Data(body.bytes).base64EncodedString(), "base64")
     }

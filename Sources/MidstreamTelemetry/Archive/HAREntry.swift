@@ -103,9 +103,9 @@ struct HAREntry: Codable, Sendable {
         var phase: String?
         /// Whether the body hadn't ended.
         var isOpen: Bool?
-        /// Whether less than the whole body of the response was kept.
+        /// Whether less than the whole body of the response is here.
         var isCut: Bool?
-        /// Whether less than the whole body of the request was kept.
+        /// Whether less than the whole body of the request is here.
         var isRequestCut: Bool?
         /// How many exchanges after this one were left out.
         var omitted: Int?

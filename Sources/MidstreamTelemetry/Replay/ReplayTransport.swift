@@ -153,7 +153,7 @@ public struct ReplayTransport: HTTPTransport {
         var body: String?
         if parts.contains(.body) {
             let bytes = try await request.body.collect()
-            body = redaction.text(bytes, contentType: request.headers[.contentType]) ?? Data(bytes).base64EncodedString()
+            body = redaction.wholeText(bytes, contentType: request.headers[.contentType]) ?? Data(bytes).base64EncodedString()
         }
         return ReplayKey(method: request.method.rawValue, url: redaction.url(request.urlText), body: body, parts)
     }
@@ -218,7 +218,7 @@ private struct ReplayKey: Sendable, Hashable {
     init(_ entry: HAREntry, _ parts: Set<ReplayTransport.Part>, _ redaction: Redaction) {
         let (request, data) = (entry.request, entry.request.postData)
         let bytes = Array((data?.text ?? "").utf8)
-        let text = data?.encoding == "base64" ? data?.text : redaction.text(bytes, contentType: data?.mimeType)
+        let text = data?.encoding == "base64" ? data?.text : redaction.wholeText(bytes, contentType: data?.mimeType)
         let body = entry.lacksRequestBody ? nil : text ?? Data(bytes).base64EncodedString()
         self.init(method: request.method, url: redaction.url(request.url), body: body, parts)
     }

@@ -109,4 +109,19 @@ struct RecordRedactionTests {
         #expect(redaction.text(Array("a".utf8), contentType: "multipart/form-data; boundary=x") == nil)
         #expect(redaction.text([], contentType: "text/plain") == "")
     }
+
+    @Test("in place of a whole body stands text that lacks nothing, or none")
+    func wholeBodies() {
+        let redaction = Redaction(queryItems: ["pin"])
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        for bytes in [Array("aé".utf8.dropLast()), [97, 0], [97, 0xE9]] as [[UInt8]] {
+            #expect(redaction.wholeText(bytes, contentType: "text/plain") == nil)
+        }
+        let json = redaction.wholeText(mark + Array(#"{"password":"S"}"#.utf8), contentType: "application/json")
+        #expect(json.map { Array($0.utf8) } == mark + Array(#"{"password":"‹withheld›"}"#.utf8))
+        let form = "application/x-www-form-urlencoded"
+        #expect(redaction.wholeText(Array("pin=S".utf8), contentType: form) == "pin=‹withheld›")
+        #expect(redaction.wholeText(mark + Array("pin=S".utf8), contentType: form) == nil)
+        #expect(redaction.wholeText([], contentType: "text/plain") == "")
+    }
 }
