@@ -306,6 +306,23 @@ struct ReplayTests {
         #expect(await seen(testClient(configuration: .init(validators: []), transport: replay)) == recorded)
     }
 
+    @Test("by a transport that records lacks what the client withholds, and is found without it")
+    func namesOfTheClient() async throws {
+        let redaction = Redaction(headers: ["X-Session"], queryItems: ["pin"], jsonFields: ["iban"])
+        let recording = RecordingTransport(StubTransport.ok)
+        let request = { (secret: String) in
+            HTTPRequest(
+                .post, "http://h/?pin=\(secret)", headers: ["X-Session": secret], body: .json(text: #"{"iban":"\#(secret)"}"#))
+        }
+        let client = testClient(configuration: .init(redaction: redaction), transport: recording)
+        _ = try await client.send(request("S3CR3T"))
+        let data = try recording.archive.encoded()
+        #expect(!String(decoding: data, as: UTF8.self).contains("S3CR3T"))
+        let replay = ReplayTransport(try HARArchive(data), matching: [.method, .url, .body], redaction: redaction)
+        let again = testClient(configuration: .init(redaction: redaction), transport: replay)
+        #expect(try await again.send(request("OTHER")).status == .ok)
+    }
+
     /// Text of another charset, a character that is cut, a byte that no text has, and a byte order mark, which is a part of the body.
     @Test(
         "with bytes that aren't text has all of them or isn't there",

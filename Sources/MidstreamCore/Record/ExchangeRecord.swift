@@ -142,15 +142,17 @@ public final class ExchangeRecord: Sendable {
 
     /// The record of an exchange that nobody observed. Bodies that are in memory are kept.
     ///
-    /// - Parameter isBodyArriving: Whether the body of the response wasn't there yet, whatever that has in its place.
+    /// - Parameters:
+    ///   - isBodyArriving: Whether the body of the response wasn't there yet, whatever that has in its place.
+    ///   - redaction: What is withheld; what always is by default.
     package convenience init(
         of request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, number: Int = 1, at date: Date,
-        start: Duration = .zero, duration: Duration, isBodyArriving: Bool = false
+        start: Duration = .zero, duration: Duration, isBodyArriving: Bool = false, redaction: Redaction = Redaction()
     ) {
         let beginning = Beginning(
             id: ID(call: .unique(), number: number), attempt: request.attempt, cause: "first", date: date, start: start,
             method: request.method, url: request.urlText, route: request.route, requestHeaders: request.headers,
-            source: RecordSource(Redaction()))
+            source: RecordSource(redaction))
         var outcome = Outcome(duration: duration)
         outcome.requestBody = Body(of: request.body)
         outcome.isBodyArriving = isBodyArriving

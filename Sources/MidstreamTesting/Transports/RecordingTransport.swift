@@ -19,6 +19,8 @@ public struct RecordingTransport: HTTPTransport {
         /// How long it took until the transport returned, which for a streamed response is its head.
         public let duration: Duration
         let isBodyArriving: Bool
+        /// What is withheld of it in an archive.
+        let redaction: Redaction
     }
 
     private let base: any HTTPTransport
@@ -51,15 +53,15 @@ public struct RecordingTransport: HTTPTransport {
     /// The exchanges so far, in the order in which they ended.
     public var exchanges: [Exchange] { log.withLock { $0 } }
 
-    /// The exchanges so far as an archive, to be saved and to be played by `ReplayTransport`; secrets are withheld. Dates are counted from now
-    /// back. A body that was still arriving isn't there: when it is played, reading it fails with `notRecorded`.
+    /// The exchanges so far as an archive, to be saved and to be played by `ReplayTransport`. Secrets are withheld, also those that only the
+    /// client's redaction knows. Dates are counted from now back. A body that was still arriving isn't there: when it is played, reading it fails with `notRecorded`.
     public var archive: HARArchive {
         let began = Date() - stopwatch.elapsed / .seconds(1)
         return HARArchive(
             exchanges.map { exchange in
                 ExchangeRecord(
                     of: exchange.request, exchange.result, at: began + exchange.start / .seconds(1), start: exchange.start,
-                    duration: exchange.duration, isBodyArriving: exchange.isBodyArriving)
+                    duration: exchange.duration, isBodyArriving: exchange.isBodyArriving, redaction: exchange.redaction)
             })
     }
 
@@ -100,7 +102,8 @@ extension RecordingTransport: ExchangeTransport {
             isBodyArriving = true
         }
         let exchange = Exchange(
-            request: request, result: result, start: start, duration: duration, isBodyArriving: isBodyArriving)
+            request: request, result: result, start: start, duration: duration, isBodyArriving: isBodyArriving,
+            redaction: ChainPosition.current?.call?.owner.redaction ?? Redaction())
         log.withLock { $0.append(exchange) }
     }
 }
