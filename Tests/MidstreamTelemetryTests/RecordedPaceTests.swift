@@ -6,8 +6,8 @@ import Testing
 @Suite("The pace of recorded calls", .leavesNothing)
 struct RecordedPaceTests {
     /// - Parameter further: Fields of the entry, such as `"_fromCache": "disk"`.
-    private func entry(_ start: String, _ wait: Double = 100, _ further: String = "") -> String {
-        #"{"startedDateTime": "2026-01-01T00:00:\#(start)Z", "request": {"url": "https://a/"}, "response": {"status": 200},"#
+    private func entry(_ start: String, _ wait: Double = 100, _ further: String = "", status: Int = 200) -> String {
+        #"{"startedDateTime": "2026-01-01T00:00:\#(start)Z", "request": {"url": "https://a/"}, "response": {"status": \#(status)},"#
             + #""timings": {"wait": \#(wait)}\#(further.isEmpty ? "" : ",")\#(further)}"#
     }
 
@@ -40,6 +40,15 @@ struct RecordedPaceTests {
         #expect(try pace(hits) == nil)
         let pace = try #require(try pace(hits + ten.map { entry("3" + $0.dropFirst()) }))
         #expect(pace.arrivals.count == 10 && pace.arrivals.first == .zero && pace.times.first == .milliseconds(100))
+    }
+
+    @Test("calls without an answer have begun, and tell nothing of the server's time")
+    func failures() throws {
+        let failed = (20..<30).map { entry("\($0)", 30_000, status: 0) }
+        let pace = try #require(try pace(ten.map { entry($0) } + failed))
+        #expect(pace.arrivals == (0..<20).map { .seconds($0) })
+        #expect(pace.times == Array(repeating: .milliseconds(100), count: 10) && pace.concurrency == 1)
+        #expect(try self.pace(failed) == nil)
     }
 
     @Test("exchanges at once are those that overlap; times that aren't known or no times of a day are left out")

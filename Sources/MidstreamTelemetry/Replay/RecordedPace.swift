@@ -5,13 +5,13 @@ extension HARArchive {
     package struct Pace: Sendable {
         /// When each call began, in order; the first at 0.
         package let arrivals: [Duration]
-        /// How long the server took for each exchange, the shortest first.
+        /// How long the server took for each exchange that it answered, the shortest first.
         package let times: [Duration]
-        /// How many exchanges the server had at once, at most.
+        /// How many exchanges that it answered the server had at once, at most.
         package let concurrency: Int
     }
 
-    /// Nil where there are too few exchanges to tell, which is less than ten.
+    /// Nil where there are too few answers to tell, which is less than ten.
     package var pace: Pace? {
         let exchanges = entries.filter { $0._fromCache == nil }
         let times = exchanges.compactMap(\.serviceTime).sorted()
@@ -39,8 +39,8 @@ extension HARArchive {
 }
 
 extension HAREntry {
-    /// Nil where it isn't known, or no time of a day.
+    /// Nil where it isn't known, or no time of a day. How long it took until there was no answer isn't the server's time.
     fileprivate var serviceTime: Duration? {
-        0 < timings.wait && timings.wait <= 86_400_000 ? .milliseconds(1) * timings.wait : nil
+        response.status != 0 && 0 < timings.wait && timings.wait <= 86_400_000 ? .milliseconds(1) * timings.wait : nil
     }
 }

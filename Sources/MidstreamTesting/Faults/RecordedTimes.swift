@@ -11,7 +11,8 @@ extension ServiceTime {
     /// The times that a server took in a record of real traffic, as browsers and proxies save it: an HTTP archive (HAR 1.2), of each entry
     /// the time from the end of the request to the first byte of the response (`timings.wait`).
     ///
-    /// Entries for which that isn't known (-1) are left out, and those that a cache answered (`_fromCache`): the server never saw them.
+    /// Entries for which that isn't known (-1) are left out, those without an answer (status 0), and those that a cache answered
+    /// (`_fromCache`): the server never saw them.
     ///
     /// - Parameters:
     ///   - archive: The file; at most 256 MiB.
@@ -30,7 +31,7 @@ extension ServiceTime {
         var times: [Duration] = []
         for (number, entry) in entries.enumerated() where matches(entry.request.url) {
             let milliseconds = entry.timings.wait
-            guard milliseconds != -1, entry._fromCache == nil else { continue }
+            guard milliseconds != -1, entry._fromCache == nil, entry.response?.status != 0 else { continue }
             guard milliseconds >= 0, milliseconds <= 86_400_000 else {
                 throw UnusableRecord(description: "Entry \(number) has waited \(milliseconds) ms, which is no time of a day.")
             }
@@ -52,6 +53,11 @@ private struct HTTPArchive: Decodable {
             let url: String
         }
 
+        struct Response: Decodable {
+            /// 0: there was none.
+            let status: Double?
+        }
+
         struct Timings: Decodable {
             /// In milliseconds.
             let wait: Double
@@ -63,6 +69,7 @@ private struct HTTPArchive: Decodable {
         }
 
         let request: Request
+        let response: Response?
         let timings: Timings
         let _fromCache: Presence?
     }

@@ -9,9 +9,9 @@ import Testing
         Data(#"{"log": {"version": "1.2", "creator": {"name": "x"}, "entries": [\#(entries)]}}"#.utf8)
     }
 
-    private func entry(_ url: String, _ wait: String, fromCache: String = "null") -> String {
+    private func entry(_ url: String, _ wait: String, fromCache: String = "null", status: String = "null") -> String {
         #"{"time": 9, "request": {"method": "GET", "url": "\#(url)"}, "timings": {"send": 0, "wait": \#(wait), "receive": 1}, "#
-            + #""_fromCache": \#(fromCache)}"#
+            + #""response": {"status": \#(status)}, "_fromCache": \#(fromCache)}"#
     }
 
     @Test("the waits of the entries that are asked for are its samples")
@@ -19,13 +19,16 @@ import Testing
         let record = archive(
             [
                 entry("https://a/1", "12.5"), entry("https://b/", "7"), entry("https://a/2", "-1"), entry("https://a/3", "0"),
-                entry("https://a/4", "1", fromCache: #""disk""#),
+                entry("https://a/4", "1", fromCache: #""disk""#), entry("https://a/5", "30000", status: "0"),
+                entry("https://a/6", "8", status: "503"),
             ].joined(separator: ","))
-        #expect(try ServiceTime.recorded(in: record) == .samples([.microseconds(12_500), .milliseconds(7), .zero]))
+        #expect(
+            try ServiceTime.recorded(in: record)
+                == .samples([.microseconds(12_500), .milliseconds(7), .zero, .milliseconds(8)]))
         let own = try ServiceTime.recorded(in: Data([0xEF, 0xBB, 0xBF]) + record) { $0.hasPrefix("https://a/") }
-        #expect(own == .samples([.microseconds(12_500), .zero]))
+        #expect(own == .samples([.microseconds(12_500), .zero, .milliseconds(8)]))
         let random = SimulatedRandom(seed: 1)
-        #expect(Set((0..<100).map { _ in own.time(random) }) == [.microseconds(12_500), .zero])
+        #expect(Set((0..<100).map { _ in own.time(random) }) == [.microseconds(12_500), .zero, .milliseconds(8)])
     }
 
     @Test(
