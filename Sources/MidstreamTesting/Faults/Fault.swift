@@ -3,7 +3,8 @@ public import MidstreamCore
 /// Something that goes wrong with an exchange, on purpose: on the wire of a ``MockServer``, between a client and a real server by
 /// ``Chaos``, in a ``Simulation`` by ``Incidents``.
 ///
-/// The latter two have no wire: they show the client what it would see of one.
+/// The latter two have no wire: they show the client what it would see of one. Where there can be no body, in the answer to a `HEAD` and with 204
+/// and 304, that is nothing of what goes wrong with bodies.
 public enum Fault: Sendable, Hashable {
     /// Where in a response a fault strikes.
     public enum Place: Sendable, Hashable {

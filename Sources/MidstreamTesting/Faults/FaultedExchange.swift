@@ -20,6 +20,9 @@ struct FaultedExchange: Sendable {
         default: break
         }
         var response = try await answer()
+        // Without a body the message is complete at the end of the head (RFC 9112 §6.3).
+        let isBodiless = request.method == .head || response.status == .noContent || response.status == .notModified
+        if isBodiless, fault.breaksBody { return response }
         let (body, length) = (response.body, response.body.length)
         switch fault {
         case .delay(let time):
@@ -55,6 +58,16 @@ struct FaultedExchange: Sendable {
 
     private func error(_ code: HTTPError.Code, _ request: HTTPRequest, phase: HTTPError.Phase) -> HTTPError {
         HTTPError(code, "Injected: \(fault.summary).", request: request, phase: phase)
+    }
+}
+
+extension Fault {
+    /// Whether the head comes as it is, and not all of the body does.
+    fileprivate var breaksBody: Bool {
+        switch self {
+        case .disconnect(.insideBody), .reset(.insideBody), .stall(.insideBody), .wrongContentLength, .truncatedChunk: true
+        default: false
+        }
     }
 }
 

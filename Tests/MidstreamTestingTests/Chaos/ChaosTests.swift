@@ -101,6 +101,26 @@ struct ChaosTests {
         #expect(short.body.bytes == Array(content.prefix(7)))
     }
 
+    @Test(
+        "where there can be no body, none breaks off, as on a wire",
+        arguments: [(.head, 200), (.get, 204), (.get, 304)] as [(HTTPMethod, HTTPStatus)])
+    func bodiless(method: HTTPMethod, status: HTTPStatus) async throws {
+        let faults: [Fault] = [
+            .disconnect(.insideBody(afterBytes: 0)), .reset(.insideBody(afterBytes: 3)), .stall(.insideBody(afterBytes: 0)),
+            .wrongContentLength(declared: 5), .truncatedChunk,
+        ]
+        for fault in faults {
+            let client = client([.init(fault)], on: StubTransport(status: status))
+            let response = try await client.stream(HTTPRequest(method, "/"))
+            #expect(response.status == status && response.body.bytes == [], "\(fault)")
+        }
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.enqueue(.init(status: status, fault: faults[0]))
+        let onWire = testClient(baseURL: server.url("/"), configuration: .init(validators: []))
+        #expect(try await onWire.send(HTTPRequest(method, "x")).status == status)
+    }
+
     @Test("what is streamed breaks off while it is read")
     func streamed() async throws {
         let response = try await client([.init(.disconnect(.insideBody(afterBytes: 400)))]).stream(HTTPRequest("/"))
