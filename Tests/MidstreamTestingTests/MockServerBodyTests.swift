@@ -161,6 +161,21 @@ import Testing
         #expect(split(text).body == "1\r\nA\r\n")
     }
 
+    @Test("a body that isn't as long as the head says ends the connection", arguments: [(1, 5), (3, 10)])
+    func breaksItsLength(chunks: Int, sent: Int) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let chunk = Array("abcde".utf8)
+        server.enqueue(
+            .init(body: .once(HTTPBody.chunked(Array(repeating: chunk, count: chunks)), length: 10)), .init(body: "next"))
+        let client = try RawClient(port: server.port)
+        client.send(get() + get(fields: "Connection: close"))
+        let (text, end) = await client.readAll()
+        #expect(split(text).head.contains("Content-Length: 10"))
+        #expect(split(text).body == "abcdeabcde".prefix(sent))
+        #expect(end == .closed)
+    }
+
     @Test func sendsInterimResponsesBeforeTheDelay() async throws {
         let clock = TestClock()
         let server = try MockServer(clock: clock)

@@ -17,8 +17,8 @@ extension MockServer {
         /// is sent all the same, and the connection is closed after the body; so it is when the body's length isn't known.
         public var headers: HTTPHeaders
         /// The body, such as `"text \(value)"`, `.json(…)`, `.chunked(…)` or an asynchronous sequence by `.once(…)`; one without a known
-        /// length is sent chunked, unless `Content-Length` is given. An error that its reading throws breaks off the response. Not sent for a
-        /// `HEAD` request nor with a 1xx, 204 or 304 status.
+        /// length is sent chunked, unless `Content-Length` is given. An error that its reading throws breaks off the response, and the connection ends
+        /// with one that isn't as long as it says. Not sent for a `HEAD` request nor with a 1xx, 204 or 304 status.
         public var body: HTTPBody
         /// Whether the end of the connection tells that of the body (RFC 9112 §6.3, rule 8), and nothing else.
         public var closeDelimited: Bool

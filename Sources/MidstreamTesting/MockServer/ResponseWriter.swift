@@ -77,15 +77,25 @@ struct ResponseWriter {
             } else {
                 // The first chunk may be long in coming.
                 try body.flush()
-                let chunks = ChunkReader(content)
-                while let chunk = try connection.wait({ try await chunks.next() }) {
-                    try body.write(chunk[...])
-                    try body.flush()
-                }
+                try writeChunks(of: content, to: &body)
             }
         } catch is BodyCut {
             try strike()
         }
+    }
+
+    /// Writes what is produced meanwhile. If that isn't as much as the head says, the connection ends: more would be taken for the next
+    /// response, and for what is missing the client would wait.
+    private func writeChunks(of content: HTTPBody, to body: inout ResponseBodyWriter) throws {
+        var rest = if case .length(let length) = framing { length } else { Int.max }
+        let chunks = ChunkReader(content)
+        while let chunk = try connection.wait({ try await chunks.next() }) {
+            try body.write(chunk.prefix(rest))
+            try body.flush()
+            rest -= chunk.count
+            if rest < 0 { try strike() }
+        }
+        if case .length = framing, rest > 0 { try strike() }
     }
 
     /// Why the response can't be sent as it was scripted; nil when it can.
