@@ -14,7 +14,7 @@ struct FaultedExchange: Sendable {
     ) async throws -> HTTPResponse {
         switch fault {
         case .status(let status): return HTTPResponse(status: status, request: request)
-        case .error(let code): throw error(code, request, phase: code.isBeforeSending ? .notSent : .maybeProcessed)
+        case .error(let code): throw error(code, request, phase: fault.isBeforeSending ? .notSent : .maybeProcessed)
         case .stall(.beforeHead), .stall(.insideHead): try await Silence().last()
         case .disconnect(.afterResponse), .reset(.afterResponse), .stall(.afterResponse): return try await answer()
         default: break
@@ -69,12 +69,11 @@ extension Fault {
         default: false
         }
     }
-}
 
-extension HTTPError.Code {
     /// Whether it can only be met before the first byte has left.
-    fileprivate var isBeforeSending: Bool {
-        switch self {
+    var isBeforeSending: Bool {
+        guard case .error(let code) = self else { return false }
+        return switch code {
         case .connection, .nameResolution, .tls, .proxy, .invalidRequest: true
         default: false
         }

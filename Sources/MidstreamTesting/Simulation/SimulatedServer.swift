@@ -56,11 +56,18 @@ final class SimulatedServer: HTTPTransport {
         }
         state.withLock { $0.sends += 1 }
         for case .fault(let fault, let share) in effects where share >= 1 || random.share() < share {
+            if !fault.isBeforeSending { try await receive(request) }
             return try await FaultedExchange(fault: fault, clock: clock, random: random).run(request) {
                 try await answer(to: request)
             }
         }
+        try await receive(request)
         return try await answer(to: request)
+    }
+
+    /// Reads the body, as whoever answers or fails a request that has been sent: one that can be read once isn't sent again.
+    private func receive(_ request: HTTPRequest) async throws {
+        if request.body.bytes == nil { try await request.body.readToEnd() }
     }
 
     private func current(at now: Duration) -> [Incidents.Incident] { incidents.filter { $0.start <= now && now < $0.end } }

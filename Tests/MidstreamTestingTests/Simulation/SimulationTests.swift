@@ -75,6 +75,33 @@ struct SimulationTests {
     }
 
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("a body that can be read once is sent again only where nothing of it was sent")
+    func bodiesReadOnce() async throws {
+        let cases: [(Incidents, isSent: Bool)] = [
+            (Incidents(), true), (.from(0, to: 30, .errors(1, status: 503)), true), (.from(0, to: 30, .loss(1)), true),
+            (.from(0, to: 30, .unreachable), false),
+        ]
+        for (incidents, isSent) in cases {
+            let report = try await Simulation(seed: 1) { world in
+                var configuration = world.configuration
+                (configuration.timeout, configuration.maxRetries, configuration.retryBudget) = (.seconds(1), 1, nil)
+                return testClient(configuration: configuration, transport: world.transport)
+            } server: {
+                ServerModel(
+                    workers: 10, service: .constant(.milliseconds(1)),
+                    respond: { HTTPResponse(status: .serviceUnavailable, request: $0) })
+            } load: {
+                .constant(perSecond: 1).requests { _ in
+                    HTTPRequest(.put, "https://server.test/", body: .once(HTTPBody.bytes([1])))
+                }
+            } during: {
+                incidents
+            }.run(for: .seconds(10))
+            #expect(report.goodput(0..<10) == 0 && (report.sendsPerCall(0..<10) == 1) == isSent, "\(report)")
+        }
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("calls a hair's breadth before the end count in the last second", arguments: [3.0, 7, 14, 49, 93])
     func lastSecond(perSecond: Double) async throws {
         let report = try await Simulation(seed: 1) { world in
