@@ -79,14 +79,17 @@ import Testing
 
     @Test func servesAThousandAtOnce() async throws {
         let stub = StubTransport(sequence: (200..<1200).map { .respond(HTTPStatus($0)) })
-        let codes = try await withThrowingTaskGroup(of: Int.self) { group in
+        let urls = try await withThrowingTaskGroup(of: (code: Int, url: String).self) { group in
             for index in 0..<1000 {
-                group.addTask { try await stub.send(HTTPRequest("http://example.com/\(index)")).status.code }
+                group.addTask {
+                    let url = "http://example.com/\(index)"
+                    return (try await stub.send(HTTPRequest(url)).status.code, url)
+                }
             }
-            return try await group.reduce(into: Set()) { $0.insert($1) }
+            return try await group.reduce(into: [Int: String]()) { $0[$1.code] = $1.url }
         }
-        #expect(codes.count == 1000)
-        #expect(stub.requests.count == 1000)
+        #expect(urls.count == 1000)
+        #expect(stub.requests.map(\.urlText) == (200..<1200).map { urls[$0] ?? "" })
     }
 }
 

@@ -28,50 +28,46 @@ public struct StubTransport: HTTPTransport {
         /// Throws an error.
         public static func fail(_ error: any Error) -> Reply { Reply(result: .failure(error)) }
 
-        fileprivate func response(to request: HTTPRequest, _ log: Locked<[HTTPRequest]>) async throws -> HTTPResponse {
+        /// - Parameter place: That of the request in the log.
+        fileprivate func response(
+            to request: HTTPRequest, at place: Int, in log: Locked<[HTTPRequest]>
+        ) async throws -> HTTPResponse {
             let (status, headers, body) = try result.get()
             if request.body.bytes == nil {
                 let isKept = request.body.replayability == .once
                 let bytes = try await request.body.readToEnd(keepsBytes: isKept)
                 // It can't be read again.
-                log.withLock { log in
-                    guard isKept, let place = log.lastIndex(where: { $0.id == request.id }) else { return }
-                    log[place].body = .bytes(bytes)
-                }
+                if isKept { log.withLock { $0[place].body = .bytes(bytes) } }
             }
             return HTTPResponse(status: status, headers: headers, body: body, request: request)
         }
     }
 
     private let log = Locked([HTTPRequest]())
-    private let respond: @Sendable (HTTPRequest) async throws -> HTTPResponse
+    /// Given the request and its place in the log.
+    private let respond: @Sendable (HTTPRequest, Int) async throws -> HTTPResponse
 
     /// Answers with what the closure returns or throws.
     public init(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
-        self.respond = respond
+        self.respond = { request, _ in try await respond(request) }
     }
 
     /// Gives every request the same answer.
     public init(status: HTTPStatus, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
         let reply = Reply.respond(status, headers: headers, body: body)
-        respond = { [log] in try await reply.response(to: $0, log) }
+        respond = { [log] in try await reply.response(to: $0, at: $1, in: log) }
     }
 
-    /// Gives each request the next of these answers. One request too many fails with an ``HTTPError`` of the code
-    /// ``HTTPError/Code/unsupported``.
+    /// Gives each request the next of these answers, to the first of ``requests`` the first, and so on. One request too many fails with an
+    /// ``HTTPError`` of the code ``HTTPError/Code/unsupported``.
     public init(sequence replies: [Reply]) {
-        let next = Locked(0)
-        respond = { [log] request in
-            let index = next.withLock { next in
-                defer { next += 1 }
-                return next
-            }
-            guard index < replies.count else {
+        respond = { [log] request, place in
+            guard place < replies.count else {
                 throw HTTPError(
-                    .unsupported, "The stub has \(replies.count) replies, and this is request \(index + 1).",
+                    .unsupported, "The stub has \(replies.count) replies, and this is request \(place + 1).",
                     request: request, phase: .notSent)
             }
-            return try await replies[index].response(to: request, log)
+            return try await replies[place].response(to: request, at: place, in: log)
         }
     }
 
@@ -83,7 +79,10 @@ public struct StubTransport: HTTPTransport {
     /// - Throws: What the closure throws; `CancellationError` when the task is cancelled already.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        log.withLock { $0.append(request) }
-        return try await respond(request)
+        let place = log.withLock { log in
+            log.append(request)
+            return log.count - 1
+        }
+        return try await respond(request, place)
     }
 }
