@@ -105,6 +105,20 @@ struct LawBreakerTests {
                     throw HTTPError(.connection, underlying: error)
                 }
             },
+            ClosureHTTPInterceptor("LosesThePhase") { request, next in
+                do {
+                    return try await next(request)
+                } catch let error as HTTPError {
+                    throw HTTPError(error.code, error.message, underlying: error.underlying)
+                }
+            },
+            ClosureHTTPInterceptor("LosesWhatIsBehind") { request, next in
+                do {
+                    return try await next(request)
+                } catch let error as HTTPError {
+                    throw HTTPError(error.code, error.message, phase: error.phase)
+                }
+            },
             ClosureHTTPInterceptor("SwallowsErrors") { request, next in
                 (try? await next(request)) ?? HTTPResponse(status: 200, request: request)
             },

@@ -141,17 +141,23 @@ struct InterceptorTrial: Sendable {
 
     func passesErrors() async throws {
         struct FromFurtherIn: Error {}
-        let errors: [any Error] = [FromFurtherIn(), HTTPError(.connection, "law"), HTTPError(.protocolViolation, "law")]
+        let errors: [any Error] = [
+            FromFurtherIn(), HTTPError(.connection, "law", underlying: FromFurtherIn(), phase: .notSent),
+            HTTPError(.protocolViolation, "law"),
+        ]
         for expected in errors {
             let client = client { _ in throw expected }
             do {
                 _ = try await client.send(request)
             } catch {
-                let found = error as? HTTPError
+                let (given, found) = (expected as? HTTPError, error as? HTTPError)
                 let isSame =
-                    (expected as? HTTPError).map { $0.code == found?.code && $0.message == found?.message }
-                    ?? (error is FromFurtherIn)
+                    given.map { $0.code == found?.code && $0.message == found?.message } ?? (error is FromFurtherIn)
                 try check(isSame, "an error from further in became \(found.map { "\($0.code)" } ?? "\(type(of: error))")")
+                // Whether a request may be sent again is decided by it.
+                try check(given?.phase == found?.phase, "an error from further in lost its phase")
+                let hasCause = (given?.underlying is FromFurtherIn) == (found?.underlying is FromFurtherIn)
+                try check(hasCause, "an error from further in lost the error behind it")
                 continue
             }
             throw violation("an error from further in was swallowed")
