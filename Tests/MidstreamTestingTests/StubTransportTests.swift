@@ -137,6 +137,35 @@ import Testing
         await eventually(within: .seconds(120)) { released == nil }
         #expect(released == nil)
     }
+
+    private struct Writer: ByteWriter {
+        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {}
+    }
+
+    @Test func theLogKeepsNoConnection() async throws {
+        let recorder = RecordingTransport(
+            StubTransport { request in
+                var response = HTTPResponse(
+                    status: 101, body: .incoming(ArrivingBody(request: request)), request: request)
+                response.writer = Writer()
+                return response
+            })
+        #expect(try await recorder.send(HTTPRequest("http://example.com/")).writer != nil)
+        #expect(try recorder.exchanges[0].result.get().writer == nil)
+    }
+
+    private struct Remarking: ExchangeTransport {
+        let keepsTime = true
+        let remark: String? = "HTTP/3 isn't spoken"
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: .ok, request: request) }
+        func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse { try await send(request) }
+    }
+
+    @Test func handsOnWhatATransportSaysOfItself() {
+        let recorder = RecordingTransport(Remarking())
+        #expect(recorder.keepsTime && recorder.remark == "HTTP/3 isn't spoken")
+    }
 }
 
 /// A body that knows its request, as a transport's does.

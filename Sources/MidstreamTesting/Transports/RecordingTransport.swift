@@ -74,6 +74,8 @@ public struct RecordingTransport: HTTPTransport {
 extension RecordingTransport: ExchangeTransport {
     package var keepsTime: Bool { (base as? any ExchangeTransport)?.keepsTime ?? false }
 
+    package var remark: String? { (base as? any ExchangeTransport)?.remark }
+
     /// Sends the request by the wrapped transport, with what the client wants of it.
     package func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
         let start = stopwatch.elapsed
@@ -96,8 +98,9 @@ extension RecordingTransport: ExchangeTransport {
         let duration = stopwatch.elapsed - start
         var (result, isBodyArriving) = (result, false)
         if case .success(var response) = result, response.body.incoming != nil {
-            // It is its reader's.
+            // It is its reader's, and so is a connection to another protocol.
             response.body = .empty
+            response.writer = nil
             result = .success(response)
             isBodyArriving = true
         }
