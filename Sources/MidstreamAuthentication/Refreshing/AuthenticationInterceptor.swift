@@ -52,7 +52,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     ///     may live as short as they like. Nor does one that nobody has answered, or whose answer is 429 or 5xx: the next one is then begun
     ///     100 ms later at the earliest, which doubles each time up to 5 s. See also ``PostponedRefresh``.
     ///   - refreshWindow: The length of the window; 30 s by default.
-    ///   - refreshTimeout: How long one refresh may take; 60 s by default, nil: no limit.
+    ///   - refreshTimeout: How long one refresh may take until it is cancelled; 60 s by default, nil: no limit. A credential that it brings
+    ///     nevertheless is used.
     ///   - clock: What the limit and the timeout are measured by; the continuous clock by default.
     public init(
         _ authenticator: A, credential: A.Credential? = nil, origins: [String]? = nil,

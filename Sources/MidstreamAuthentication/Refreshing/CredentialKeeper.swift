@@ -108,12 +108,19 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     }
 
     private func obtained(insteadOf old: A.Credential?) async -> Result<A.Credential, any Error> {
-        await .of {
-            try await limit.run(error: { .refreshTimeout($0) }) { [self] in
-                // The authenticator reads the store, which needs the present login.
-                try? await save()
-                return try await authenticator.refresh(old)
-            }
+        let brought = Locked<A.Credential?>(nil)
+        do {
+            return .success(
+                try await limit.run(error: { .refreshTimeout($0) }) { [self] in
+                    // The authenticator reads the store, which needs the present login.
+                    try? await save()
+                    let credential = try await authenticator.refresh(old)
+                    brought.withLock { $0 = credential }
+                    return credential
+                })
+        } catch {
+            // What came too late is used all the same: its refresh may have spent what another one would need.
+            return brought.withLock { $0 }.map { .success($0) } ?? .failure(error)
         }
     }
 

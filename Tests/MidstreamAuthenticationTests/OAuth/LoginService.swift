@@ -92,10 +92,15 @@ final class TestTokenStore: TokenStore {
     private let token: Locked<OAuthToken?>
     private let failures = Locked(0)
     private let beforeSave: @Sendable (OAuthToken?) async -> Void
+    private let beforeLoad: @Sendable () async throws -> Void
 
-    init(_ token: OAuthToken?, beforeSave: @escaping @Sendable (OAuthToken?) async -> Void = { _ in }) {
+    init(
+        _ token: OAuthToken?, beforeSave: @escaping @Sendable (OAuthToken?) async -> Void = { _ in },
+        beforeLoad: @escaping @Sendable () async throws -> Void = {}
+    ) {
         self.token = Locked(token)
         self.beforeSave = beforeSave
+        self.beforeLoad = beforeLoad
     }
 
     var present: String? { token.withLock { $0?.accessToken } }
@@ -106,7 +111,10 @@ final class TestTokenStore: TokenStore {
     /// What another process does.
     func replace(with token: OAuthToken?) { self.token.withLock { $0 = token } }
 
-    func load() async throws -> OAuthToken? { token.withLock { $0 } }
+    func load() async throws -> OAuthToken? {
+        try await beforeLoad()
+        return token.withLock { $0 }
+    }
 
     func save(_ token: OAuthToken?) async throws {
         await beforeSave(token)
