@@ -52,7 +52,8 @@ public protocol Authenticator: Sendable {
     /// Keeps the credential beyond the life of the process; nil forgets what was kept. Does nothing by default.
     ///
     /// Called with what a refresh has brought and with what was set, one at a time, and always in the end with the present credential:
-    /// what a refresh brings after a logout or another login never comes here. So ``refresh(_:)`` shouldn't save by itself.
+    /// what a refresh brings after a logout or another login never comes here. So ``refresh(_:)`` shouldn't save by itself. It is cancelled
+    /// after 60 s by the interceptor's clock, and has failed then.
     ///
     /// - Throws: An error. The credential is used all the same, and saved again with later requests, not more often than after 100 ms
     ///   and then twice the time up to 5 s.

@@ -17,6 +17,8 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     private let authenticator: A
     private let refreshLimit: RefreshLimit
     private let limit: TimeLimit
+    /// A store that never returned would keep everything after it from being saved.
+    private let saveLimit: TimeLimit
     private let login: Login<A.Credential>
 
     init(
@@ -25,6 +27,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         self.authenticator = authenticator
         refreshLimit = limit
         self.limit = TimeLimit(timeout, on: clock)
+        saveLimit = TimeLimit(.seconds(60), on: clock)
         login = (authenticator as? any LoginSharing<A.Credential>)?.login(on: clock) ?? Login(on: clock)
         if let credential { login.state.withLock { $0.replace(with: credential, source: nil) } }
     }
@@ -98,10 +101,10 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         case .over(let outcome): return outcome
         case .begun(let old, let mark):
             return await RefreshMark.$current.withValue(RefreshMark.current + [mark]) {
+                // The authenticator reads the store, which needs the present login.
+                await saveInTime()
                 let outcome = await obtained(insteadOf: old)
-                if commit(outcome, of: mark.number, insteadOf: generation, for: need) {
-                    try? await limit.run(error: { .refreshTimeout($0) }) { try await self.save() }
-                }
+                if commit(outcome, of: mark.number, insteadOf: generation, for: need) { await saveInTime() }
                 return end(mark.number, generation, outcome)
             }
         }
@@ -111,9 +114,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         let brought = Locked<A.Credential?>(nil)
         do {
             return .success(
-                try await limit.run(error: { .refreshTimeout($0) }) { [self] in
-                    // The authenticator reads the store, which needs the present login.
-                    try? await save()
+                try await limit.run(error: { .refreshTimeout($0) }) { [authenticator] in
                     let credential = try await authenticator.refresh(old)
                     brought.withLock { $0 = credential }
                     return credential
@@ -190,6 +191,9 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
 }
 
 extension CredentialKeeper {
+    /// Saves for a refresh, and keeps that waiting no longer than it may take itself.
+    private func saveInTime() async { try? await limit.run(error: { .refreshTimeout($0) }) { try await self.save() } }
+
     /// Has the authenticator save the present credential, until what it has saved is the present one.
     private func save() async throws {
         while !login.state.withLock({ $0.isSaved }) { try await login.saves.run { try await self.saveOnce() } }
@@ -201,10 +205,12 @@ extension CredentialKeeper {
             return (state.credential, state.generation, state.isTold, state.isFirst)
         }
         do {
-            if isTold, let authenticator = authenticator as? any LoginSaving<A.Credential> {
-                try await authenticator.saveLogin(credential, isFirst: isFirst)
-            } else {
-                try await authenticator.save(credential)
+            try await saveLimit.run(error: { .saveTimeout($0) }) { [authenticator] in
+                if isTold, let authenticator = authenticator as? any LoginSaving<A.Credential> {
+                    try await authenticator.saveLogin(credential, isFirst: isFirst)
+                } else {
+                    try await authenticator.save(credential)
+                }
             }
             login.state.withLock { if $0.generation == generation { $0.isSaved = true } }
         } catch {
@@ -229,5 +235,9 @@ extension CredentialKeeper {
 extension HTTPError {
     fileprivate static func refreshTimeout(_ allowed: Duration) -> HTTPError {
         HTTPError(.timeout, "Refreshing the credential took longer than \(allowed).")
+    }
+
+    fileprivate static func saveTimeout(_ allowed: Duration) -> HTTPError {
+        HTTPError(.timeout, "Saving the credential took longer than \(allowed).")
     }
 }

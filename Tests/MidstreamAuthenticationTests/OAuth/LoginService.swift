@@ -91,11 +91,11 @@ final class TestTokenStore: TokenStore {
 
     private let token: Locked<OAuthToken?>
     private let failures = Locked(0)
-    private let beforeSave: @Sendable (OAuthToken?) async -> Void
+    private let beforeSave: @Sendable (OAuthToken?) async throws -> Void
     private let beforeLoad: @Sendable () async throws -> Void
 
     init(
-        _ token: OAuthToken?, beforeSave: @escaping @Sendable (OAuthToken?) async -> Void = { _ in },
+        _ token: OAuthToken?, beforeSave: @escaping @Sendable (OAuthToken?) async throws -> Void = { _ in },
         beforeLoad: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.token = Locked(token)
@@ -117,7 +117,7 @@ final class TestTokenStore: TokenStore {
     }
 
     func save(_ token: OAuthToken?) async throws {
-        await beforeSave(token)
+        try await beforeSave(token)
         let isFull = failures.withLock { failures in
             failures -= 1
             return failures >= 0

@@ -27,4 +27,31 @@ import Testing
         #expect(service.sent == ["ann-0", "ann-1"])
         #expect(store.present == "ann-1")
     }
+
+    @Test("Saving that hangs is given up, so that neither the next refresh nor the next login waits for it")
+    func saving() async throws {
+        let clock = TestClock()
+        let (service, hanging, isStuck) = (LoginService(), Gate(), Locked(true))
+        let store = TestTokenStore(
+            LoginService.token("ann"),
+            beforeSave: { _ in
+                guard isStuck.withLock({ $0 }) else { return }
+                hanging.open()
+                try await untilCancelled()
+            })
+        let (client, session) = service.client(store, clock: clock)
+        let call = Task { try await client.send(HTTPRequest("/")).status }
+        await hanging.wait()
+        isStuck.withLock { $0 = false }
+        // Of the refresh, which waits for the saving, and of the saving itself.
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(60))
+        #expect(try await call.value == .ok)
+        service.expire("ann")
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(service.sent == ["ann-0", "ann-1", "ann-1", "ann-2"])
+        #expect(store.present == "ann-2")
+        try await session.logIn(LoginService.token("bob"))
+        #expect(store.present == "bob-0")
+    }
 }
