@@ -4,7 +4,8 @@ public import MidstreamCore
 /// Puts an API key on requests to its origins, in a header or in the query, and keeps it from all others.
 ///
 /// It stands at ``InterceptorStage/exchange``, so it sees each hop of a redirect: one within the origins gets the key, and one to another
-/// origin loses it even if the redirecting server has copied it into the new URL.
+/// origin loses it even if the redirecting server has copied it into the new URL's query, be it inside another item, such as the URL that a
+/// login should lead back to. That item goes with it.
 ///
 /// The value is treated as a secret in descriptions, traces and errors, whatever the name. A header or an item of the same name
 /// that the request has itself is kept.
@@ -90,10 +91,23 @@ public struct APIKeyInterceptor: HTTPInterceptor {
             } else {
                 let own = Array("\(name)=\(key)".utf8)
                 request.urlText = URLText.removing(from: request.urlText) { item in
-                    [true, false].contains { Array(item.utf8).percentDecoded(plusIsSpace: $0) == own }
+                    [true, false].contains { Self.isThere(own, in: item, plusIsSpace: $0) }
                 }
             }
         }
+    }
+
+    /// Whether an item is the key's, or has that somewhere in its value, however often it is encoded there.
+    private static func isThere(_ own: [UInt8], in item: Substring, plusIsSpace: Bool) -> Bool {
+        var text = Array(item.utf8)
+        // Deeper than URLs are put into each other, and without an end that the redirecting server could put off.
+        for _ in 0..<8 {
+            let plain = text.percentDecoded(plusIsSpace: plusIsSpace)
+            if plain.contains(own) { return true }
+            if plain == text { return false }
+            text = plain
+        }
+        return false
     }
 }
 

@@ -167,7 +167,11 @@ import Testing
         #expect(!hops[0].description.contains("3y"))
     }
 
-    @Test(arguments: ["app_id=a%2fb%2b%3d%20c", "app%5fid=a/b%2B=+c", "app_id=a/b+=%20c"])
+    @Test(arguments: [
+        "app_id=a%2fb%2b%3d%20c", "app%5fid=a/b%2B=+c", "app_id=a/b+=%20c",
+        "rd=https%3A%2F%2Fa.example%2F1%3Fapp_id%3Da%252Fb%252B%253D%2520c", "rd=https://a.example/1?app_id=a%2Fb%2B%3D+c",
+        "rd=https%3A%2F%2Fc.example%2F%3Frd%3Dhttps%253A%252F%252Fa.example%252F1%253Fapp_id%253Da%25252Fb%25252B%25253D%252520c",
+    ])
     func howeverItIsEncodedByWhomCopiesIt(copy: String) async throws {
         let hops = try await urls(
             APIKeyInterceptor("a/b+= c", query: "app_id"), "/1",
