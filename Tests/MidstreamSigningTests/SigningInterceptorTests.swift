@@ -55,6 +55,24 @@ import Testing
         #expect(requests.map { $0.headers.contains("X-Amz-Security-Token") } == [true, true, false])
     }
 
+    @Test func aSignatureInTheQueryIsNotCopiedToAnotherOrigin() async throws {
+        let presigned = "https://c.example/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=60&X-Amz-Signature=0123"
+        let stub = StubTransport { request in
+            guard request.urlText.hasPrefix("https://a.example/") else { return HTTPResponse(status: .ok, request: request) }
+            let copy = request.urlText.replacingOccurrences(of: "https://a.example/", with: "https://b.example/")
+            let location = request.urlText.contains("/moved") ? copy : presigned
+            return HTTPResponse(status: .movedPermanently, headers: [.location: location], request: request)
+        }
+        let client = testClient(baseURL: "https://a.example", transport: stub) {
+            SigningInterceptor(signer(placement: .query(expires: .seconds(60))))
+        }
+        for path in ["/moved?x=1+1", "/stored"] { _ = try await client.send(HTTPRequest(path)) }
+        let urls = stub.requests.map(\.urlText)
+        #expect(urls.filter { $0.contains("X-Amz-Security-Token=t0ken") }.count == 2)
+        // One that somebody else has signed is what it was.
+        #expect(urls.filter { !$0.hasPrefix("https://a.example/") } == ["https://b.example/moved?x=1%2B1", presigned])
+    }
+
     @Test func aFileIsSignedLikeItsBytes() async throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let file = temporaryPath("signing-\(UUID().uuidString)")
