@@ -43,7 +43,7 @@ struct DigestAnswer {
     private func quality(body: [UInt8]?) throws -> String? {
         if challenge.qualities.isEmpty { return nil }
         if challenge.qualities.contains("auth") { return "auth" }
-        guard challenge.qualities.contains("auth-int"), body != nil else {
+        guard body != nil else {
             throw HTTPError(
                 .unsupported, "The server wants a digest of the body (auth-int), which has to be in memory for that.",
                 phase: .answered)

@@ -35,6 +35,7 @@ struct DigestChallenge: Sendable, Hashable {
         opaque = given["opaque"]
         algorithm = given["algorithm"]
         qualities = given["qop"].map(Self.qualities) ?? []
+        guard qualities.isEmpty || qualities.contains("auth") || qualities.contains("auth-int") else { return nil }
         isStale = given["stale"]?.equalsIgnoringASCIICase("true") ?? false
         wantsHashedUser = given["userhash"]?.equalsIgnoringASCIICase("true") ?? false
         takesUTF8 = given["charset"]?.equalsIgnoringASCIICase("UTF-8") ?? false

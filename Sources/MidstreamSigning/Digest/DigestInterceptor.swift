@@ -91,10 +91,13 @@ public final class DigestInterceptor: HTTPInterceptor {
         let path = String(URLText(request.urlText).path)
         var request = request
         var use = use(of: nil, for: origin, path)
+        // A known challenge that can't be answered for this body may be one of other paths.
+        var field = use.flatMap { try? answer($0, to: request) }
+        if field == nil { use = nil }
         var freshChallenges = 0
         while true {
             var answered = request
-            if let use { answered.headers[.authorization] = try answer(use, to: request) }
+            if let field { answered.headers[.authorization] = field }
             let response = try await next(answered)
             takeNextNonce(from: response, for: origin, use?.challenge.realm)
             guard response.status == .unauthorized, request.canBeSentAgain(after: response),
@@ -107,6 +110,7 @@ public final class DigestInterceptor: HTTPInterceptor {
             request.giveUp(response)
             request.note(use == nil ? "answered a challenge" : "answered a challenge with a new nonce")
             use = self.use(of: challenge, for: origin, path)
+            field = try use.map { try answer($0, to: request) }
         }
     }
 

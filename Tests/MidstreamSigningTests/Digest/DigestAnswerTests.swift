@@ -107,6 +107,7 @@ import Testing
 
     @Test(arguments: [
         "", ",", "=", "\"", "Digest", "Digest realm=", "Digest realm=\"", "Digest realm=\"a\\", "Digest =,=x, nonce", "ä",
+        "Digest realm=r, nonce=n, qop=auth-conf",
     ])
     func rubbishIsNoChallenge(field: String) {
         #expect(DigestChallenge.best(in: ["WWW-Authenticate": field]) == nil)

@@ -174,6 +174,22 @@ import Testing
         #expect(try await client.send(upload()).body.bytes == Array("hello A".utf8))
     }
 
+    @Test func aBodyThatCannotBeAnsweredForIsSentWhereNobodyAsks() async throws {
+        let challenge: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth-int", algorithm=SHA-256"#]
+        let stub = StubTransport { request in
+            let isAsked = request.urlText.hasSuffix("/admin") && !request.headers.contains(.authorization)
+            return HTTPResponse(status: isAsked ? .unauthorized : .ok, headers: isAsked ? challenge : [:], request: request)
+        }
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
+            DigestInterceptor(user: "Mufasa", password: "Circle of Life")
+        }
+        let upload = { @Sendable (path: String) in HTTPRequest(.put, path, body: .stream { chunks("report") }) }
+        #expect(try await client.send(HTTPRequest("/admin")).status == .ok)
+        #expect(try await client.send(upload("/public")).status == .ok)
+        #expect(stub.requests.last?.headers.contains(.authorization) == false)
+        #expect(await httpError { try await client.send(upload("/admin")) }?.code == .unsupported)
+    }
+
     @Test func aRequestKeepsItsOwnAuthorization() async throws {
         let server = try DigestServer()
         await #expect(throws: HTTPError.self) {
