@@ -24,7 +24,7 @@ public import MidstreamCore
 /// answered anew, and one to another origin not at all. A request that has an `Authorization` of its own keeps it. A request
 /// whose body can be read once, and was, can't be sent again, so its 401 is returned. At ``InterceptorStage/attempt`` the same goes for
 /// a `POST` that was answered by a redirect when the `GET` behind it is challenged, unless it may be sent twice
-/// (``HTTPRequest/allowsUnsafeRetry``).
+/// (``HTTPRequest/allowsUnsafeRetry``). A challenge of another origin, to which a redirect has led, isn't answered there.
 public final class DigestInterceptor: HTTPInterceptor {
     /// What is known of one realm.
     struct Session {
@@ -99,6 +99,7 @@ public final class DigestInterceptor: HTTPInterceptor {
             var answered = request
             if let field { answered.headers[.authorization] = field }
             let response = try await next(answered)
+            guard Self.isAnswer(response, to: request) else { return response }
             takeNextNonce(from: response, for: origin, use?.challenge.realm)
             guard response.status == .unauthorized, request.canBeSentAgain(after: response),
                 let challenge = DigestChallenge.best(in: response.headers),
@@ -112,6 +113,12 @@ public final class DigestInterceptor: HTTPInterceptor {
             use = self.use(of: challenge, for: origin, path)
             field = try use.map { try answer($0, to: request) }
         }
+    }
+
+    /// Whether a response comes from the origin that the request is for, and not from one that a redirect has led to.
+    private static func isAnswer(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        let url = response.request.urlText
+        return url == request.urlText || OriginMatch(request.urlText)?.matchesOrSecures(url) == true
     }
 
     /// Says what would be done about a challenge; uses up no nonce.

@@ -1,3 +1,4 @@
+import Interception
 import Midstream
 import MidstreamTesting
 import TestSupport
@@ -153,6 +154,22 @@ import Testing
         }
         _ = try? await client.send(HTTPRequest(.post, "/orders", body: .text("one")))
         #expect(stub.requests.map(\.method) == methods)
+    }
+
+    @Test func atTheAttemptTheChallengeOfAnotherOriginIsNotAnswered() async throws {
+        let challenge: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="evil", nonce="n", qop="auth", algorithm=SHA-256"#]
+        let stub = StubTransport { request in
+            guard request.urlText.hasPrefix("https://b.example/") else {
+                return HTTPResponse(status: .temporaryRedirect, headers: [.location: "https://b.example/"], request: request)
+            }
+            return HTTPResponse(status: .unauthorized, headers: challenge, request: request)
+        }
+        let digest = DigestInterceptor(user: "Mufasa", password: "Circle of Life")
+        let client = testClient(baseURL: "https://a.example", transport: stub) { digest.at(.attempt) }
+        let error = await httpError { try await client.send(HTTPRequest(.put, "/a", body: .text("one"))) }
+        #expect(error?.response?.status == .unauthorized)
+        #expect(stub.requests.map(\.urlText) == ["https://a.example/a", "https://b.example/"])
+        #expect(digest.sessions.withLock { $0.isEmpty })
     }
 
     @Test func aBodyThatCanBeReadOnceIsSentOnce() async throws {
