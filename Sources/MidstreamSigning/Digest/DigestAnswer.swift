@@ -22,7 +22,7 @@ struct DigestAnswer {
         let nonceCount = String(repeating: "0", count: 8 - number.count) + number
         let hash = challenge.function.hexadecimal
         var userHash = try hash("\(user):\(challenge.realm):\(password)")
-        if challenge.isSession { userHash = try hash("\(userHash):\(challenge.nonce):\(clientNonce)") }
+        if challenge.isSession { userHash = try hash("\(userHash):\(challenge.firstNonce):\(clientNonce)") }
         var target = "\(method):\(uri)"
         if quality == "auth-int" { target += ":" + (try challenge.function.hash(body ?? []).hexadecimal) }
         let targetHash = try hash(target)

@@ -3,6 +3,9 @@ internal import MidstreamCore
 /// A challenge of the Digest scheme (RFC 7616 §3.3) that can be answered.
 struct DigestChallenge: Sendable, Hashable {
     let realm: String
+    /// That of the challenge, to which the session form of the algorithms binds the user's hash (RFC 7616 §3.4.2).
+    let firstNonce: String
+    /// That, or the one that the server wants to see next.
     var nonce: String
     let opaque: String?
     /// The algorithm's name as the server wrote it; nil when it named none, which means MD5.
@@ -32,6 +35,7 @@ struct DigestChallenge: Sendable, Hashable {
         }
         self.realm = realm
         self.nonce = nonce
+        firstNonce = nonce
         opaque = given["opaque"]
         algorithm = given["algorithm"]
         qualities = given["qop"].map(Self.qualities) ?? []

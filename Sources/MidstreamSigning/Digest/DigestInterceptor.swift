@@ -29,6 +29,9 @@ public final class DigestInterceptor: HTTPInterceptor {
     /// What is known of one realm.
     struct Session {
         var challenge: DigestChallenge
+        /// That of all answers to it, for the session form of an algorithm, which binds the user's hash to that of the first one. Servers that
+        /// take that of each request instead find it there. nil: each answer has its own.
+        let clientNonce: String?
         var count: UInt32
         /// The path for which it was challenged last.
         let path: String
@@ -57,7 +60,7 @@ public final class DigestInterceptor: HTTPInterceptor {
     ///   - origins: URLs whose origins get answers. nil, the default: the origin of the client's base URL; for a client without
     ///     one, that of the first request. A text that is no http or https URL makes calls fail with
     ///     ``HTTPError/Code/invalidRequest``.
-    ///   - clientNonce: Gives a new text for each answer (RFC 7616 §3.4); 128 random bits by default.
+    ///   - clientNonce: Gives a new text for each answer (RFC 7616 §3.4), in the session form for each challenge; 128 random bits by default.
     public init(
         user: String, password: String, origins: [String]? = nil,
         clientNonce: @escaping @Sendable () -> String = { randomNonce() }
@@ -139,7 +142,8 @@ public final class DigestInterceptor: HTTPInterceptor {
 
     /// Counts a use of a new challenge's nonce, or of that of the realm whose path is nearest; nil when none is known.
     private func use(of challenge: DigestChallenge?, for origin: HTTPOrigin, _ path: String) -> Session? {
-        sessions.withLock { sessions in
+        let begun = challenge.flatMap { $0.isSession ? clientNonce() : nil }
+        return sessions.withLock { sessions in
             var known = sessions[origin] ?? []
             let nearest = known.max { $0.nearness(to: path) < $1.nearness(to: path) }
             guard let answered = challenge ?? nearest?.challenge else { return nil }
@@ -152,8 +156,9 @@ public final class DigestInterceptor: HTTPInterceptor {
                 guard challenge != nil else { return nil }
             }
             count += 1
+            let present = known.first { $0.challenge.realm == answered.realm && $0.challenge.firstNonce == answered.firstNonce }
             known.removeAll { $0.challenge.realm == answered.realm }
-            let used = Session(challenge: answered, count: count, path: place)
+            let used = Session(challenge: answered, clientNonce: present?.clientNonce ?? begun, count: count, path: place)
             known.insert(used, at: 0)
             if sessions.count >= Self.maximumOrigins, sessions[origin] == nil { sessions.removeAll() }
             sessions[origin] = Array(known.prefix(Self.maximumRealms))
@@ -165,7 +170,8 @@ public final class DigestInterceptor: HTTPInterceptor {
         let url = URLText(request.urlText)
         let path = url.path.isEmpty ? "/" : String(url.path)
         let answer = DigestAnswer(
-            challenge: use.challenge, user: user, password: password, clientNonce: clientNonce(), count: use.count)
+            challenge: use.challenge, user: user, password: password, clientNonce: use.clientNonce ?? clientNonce(),
+            count: use.count)
         return try answer.field(
             method: request.method.rawValue, uri: path + (url.query.map { "?\($0)" } ?? ""), body: request.body.bytes)
     }

@@ -91,6 +91,29 @@ import Testing
         #expect(server.challenges == 1)
     }
 
+    @Test func aSessionStaysBoundToTheNoncesOfItsFirstAnswer() async throws {
+        let challenge = #"Digest realm="r", nonce="n1", qop=auth, algorithm=MD5-sess"#
+        let stub = StubTransport(sequence: [
+            .respond(.unauthorized, headers: [.wwwAuthenticate: challenge]),
+            .respond(.ok), .respond(.ok, headers: ["Authentication-Info": #"nextnonce="n2""#]), .respond(.ok),
+        ])
+        let clientNonces = Locked(["c1", "c2"])
+        let client = testClient(transport: stub) {
+            DigestInterceptor(
+                user: "Mufasa", password: "Circle of Life", clientNonce: { clientNonces.withLock { $0.removeFirst() } })
+        }
+        for _ in 0..<3 { _ = try await client.send(HTTPRequest("https://a.example/")) }
+        let hash = HashFunction.md5.hexadecimal
+        let user = try hash("\(try hash("Mufasa:r:Circle of Life")):n1:c1")
+        let target = try hash("GET:/")
+        let expected = try ["n1:00000001:c1", "n1:00000002:c1", "n2:00000001:c1"].map { try hash("\(user):\($0):auth:\(target)") }
+        let answers = stub.requests.compactMap { request in
+            let field = request.headers[.authorization] ?? ""
+            return AuthenticationChallenge.all(in: ["WWW-Authenticate": field]).first?.parameters["response"]
+        }
+        #expect(answers == expected)
+    }
+
     @Test func aNonceThatIsUsedUpIsGivenUp() async throws {
         let challenge: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#]
         let stub = StubTransport(sequence: [
