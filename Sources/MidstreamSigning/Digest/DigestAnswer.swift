@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MidstreamCore
 
 /// The answer to a challenge of the Digest scheme (RFC 7616 §3.4) for one request.
@@ -21,7 +22,7 @@ struct DigestAnswer {
         let number = String(count, radix: 16)
         let nonceCount = String(repeating: "0", count: 8 - number.count) + number
         let hash = challenge.function.hexadecimal
-        var userHash = try hash("\(user):\(challenge.realm):\(password)")
+        var userHash = try hash("\(prepared(user)):\(challenge.realm):\(prepared(password))")
         if challenge.isSession { userHash = try hash("\(userHash):\(challenge.firstNonce):\(clientNonce)") }
         var target = "\(method):\(uri)"
         if quality == "auth-int" { target += ":" + (try challenge.function.hash(body ?? []).hexadecimal) }
@@ -51,7 +52,13 @@ struct DigestAnswer {
         return "auth-int"
     }
 
+    /// However a text was composed, both sides hash the same bytes where the server says that it takes UTF-8 (RFC 7616 §4).
+    private func prepared(_ text: String) -> String {
+        challenge.takesUTF8 ? text.precomposedStringWithCanonicalMapping : text
+    }
+
     private func userField() throws -> String {
+        let user = prepared(user)
         if challenge.wantsHashedUser {
             return "username=\"\(try challenge.function.hexadecimal("\(user):\(challenge.realm)"))\""
         }

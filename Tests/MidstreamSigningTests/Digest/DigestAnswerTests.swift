@@ -76,14 +76,18 @@ import Testing
         #expect(try answer(#"Digest realm="r", nonce="n", qop=auth, algorithm=MD5-sess"#)["response"] == expected)
     }
 
-    @Test func theUserMayBeHashedOrWrittenInUTF8() throws {
+    @Test(arguments: ["J\u{E4}søn Doe", "Ja\u{308}søn Doe"])
+    func theUserMayBeHashedOrWrittenInUTF8(user: String) throws {
         let hashed = try answer(
             #"Digest realm="api@example.org", nonce="n", qop="auth", algorithm=SHA-256, charset=UTF-8, userhash=true"#,
-            user: "Jäsøn Doe")
+            user: user)
         #expect(hashed["username"] == "5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7")
         #expect(hashed["userhash"] == "true")
-        let extended = try answer(#"Digest realm="r", nonce="n", qop="auth", charset=UTF-8"#, user: "Jäsøn Doe")
+        let extended = try answer(#"Digest realm="r", nonce="n", qop="auth", charset=UTF-8"#, user: user, password: user)
         #expect(extended["username*"] == "UTF-8''J%C3%A4s%C3%B8n%20Doe")
+        let userHash = try HashFunction.md5.hexadecimal("J\u{E4}søn Doe:r:J\u{E4}søn Doe")
+        let target = try HashFunction.md5.hexadecimal("GET:/dir/index.html")
+        #expect(try extended["response"] == HashFunction.md5.hexadecimal("\(userHash):n:00000001:0a4f113b:auth:\(target)"))
     }
 
     @Test func aQuotationMarkStaysInsideWhateverCombinesWithIt() throws {
