@@ -198,4 +198,19 @@ import Testing
         #expect(!shown.contains("s3cret"))
         #expect(shown.contains("app_id_b"))
     }
+
+    @Test(arguments: ["?app_id_c=s3cret", "%3Fx%3D1%26app_id_c%3Ds3cret", "%253Fapp%255Fid_c%253Ds3cret"])
+    func norIsItShownInsideTheURLOfARedirect(copy: String) async throws {
+        let stub = StubTransport { request in
+            guard request.urlText.hasPrefix("https://a.example/") else { return HTTPResponse(status: .ok, request: request) }
+            let location = "https://sso.example/?y=a%3Db&rd=https://a.example/1\(copy)"
+            return HTTPResponse(status: .found, headers: [.location: location], request: request)
+        }
+        let client = testClient(baseURL: "https://a.example", transport: stub) { APIKeyInterceptor("s3cret", query: "app_id_c") }
+        let response = try await client.send(HTTPRequest("/1"))
+        let shown = "\(response.trace)"
+        #expect(shown.contains("https://sso.example/?y=a%3Db&rd="))
+        #expect(!shown.contains("s3cret"))
+        #expect(response.request.urlText == "https://sso.example/?y=a%3Db")
+    }
 }

@@ -2,7 +2,7 @@ internal import Interception
 
 extension URLText {
     /// The URL as it may be shown: without user and password, and without the values of items of query and fragment that are
-    /// known to be secret.
+    /// known to be secret, or that are URLs with such items.
     package static func redacted(_ text: String) -> String {
         guard text[...].withBytes(mayHoldSecret) else { return text }
         var parts = URLText(text)
@@ -95,6 +95,8 @@ private struct SecretItems {
     private var names: [[UInt8]] = []
     /// The others, in small letters.
     private var otherNames: Set<String> = []
+    /// What stands before the items of a URL.
+    private static let separators = ASCIISet("?&#")
     /// Reused for decoded names.
     private var decoded: [UInt8] = []
 
@@ -117,16 +119,47 @@ private struct SecretItems {
         if !hasName(bytes) { names[bytes.count] += bytes }
     }
 
-    /// The places of the mark and of the end of the first item with such a name; nil when there is none.
+    /// The places of the mark and of the end of the first item with such a name, or with such an item in its value; nil when there is none.
     mutating func first(in items: Slice<UnsafeBufferPointer<UInt8>>) -> (mark: Int, end: Int)? {
         var start = items.startIndex
         while start < items.endIndex {
             let end = items[start...].firstIndex(of: UInt8(ascii: "&")) ?? items.endIndex
             let mark = items[start..<end].firstIndex(of: UInt8(ascii: "="))
-            if let mark, contains(items[start..<mark]) { return (mark, end) }
+            if let mark, contains(items[start..<mark]) || isURLWithItem(items[(mark + 1)..<end]) { return (mark, end) }
             start = end + 1
         }
         return nil
+    }
+
+    /// Whether a value is a URL with an item among them, such as the one that a login should lead back to, however often it is encoded.
+    private mutating func isURLWithItem(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        guard Self.mayHoldMark(value) else { return false }
+        var text = Array(value)
+        // Deeper than URLs are put into each other, and without an end that somebody else could put off.
+        for _ in 0..<8 {
+            let plain = text.percentDecoded()
+            if plain.withUnsafeBufferPointer({ hasItem(in: $0) }) { return true }
+            if plain == text { return false }
+            text = plain
+        }
+        return false
+    }
+
+    private mutating func hasItem(in url: UnsafeBufferPointer<UInt8>) -> Bool {
+        for item in url.split(omittingEmptySubsequences: false, whereSeparator: Self.separators.contains).dropFirst() {
+            if let mark = item.firstIndex(of: UInt8(ascii: "=")), contains(item[..<mark]) { return true }
+        }
+        return false
+    }
+
+    /// Whether there is a `=`, or what may become one: `%3D` or, for what is encoded more often, `%25`. Most values have neither.
+    private static func mayHoldMark(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        value.indices.contains { place in
+            if value[place] == UInt8(ascii: "=") { return true }
+            guard value[place] == UInt8(ascii: "%"), place + 2 < value.endIndex else { return false }
+            let (high, low) = (value[place + 1], value[place + 2].asciiLowercased)
+            return high == UInt8(ascii: "3") && low == UInt8(ascii: "d") || high == UInt8(ascii: "2") && low == UInt8(ascii: "5")
+        }
     }
 
     /// Whether the name of an item is among them, however it is spelled, or nested in it.

@@ -36,6 +36,10 @@ struct RedactionTests {
             ("/users/a@b?x=1", "/users/a@b?x=1"),
             ("https://h/#/cb?access_token=S&a=1", "https://h/#/cb?access_token=‹withheld›&a=1"),
             ("https://h/#!a&token=S?x=1&code=S", "https://h/#!a&token=‹withheld›?x=1&code=‹withheld›"),
+            ("https://h?a=/x?b=1%26token=S&b=1", "https://h?a=‹withheld›&b=1"),
+            ("https://h?a=https%3a%2F%2Fh%3F%74oken%3dS", "https://h?a=‹withheld›"),
+            ("https://h?a=x%2525253Fb%25252526user%25255Btoken%25255D%2525253DS", "https://h?a=‹withheld›"),
+            ("https://h?a=/x%3Ftokens%3D1%26b%3D%25&b=%3D%&c=?%2", "https://h?a=/x%3Ftokens%3D1%26b%3D%25&b=%3D%&c=?%2"),
             ("https://h/#?", "https://h/#?"), ("https://h/#a=1?b=2", "https://h/#a=1?b=2"),
         ])
     func redacted(url: String, expected: String) {
