@@ -82,6 +82,20 @@
             #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
         }
 
+        @Test("is put back by its members when Redis has evicted it, which one finds that knows an older one")
+        func evicted() async throws {
+            let server = try await RedisServer()
+            let issuer = Issuer()
+            let fleet = try server.fleet()
+            let client = issuer.client(fleet, whenAlone: .waits)
+            #expect(try await client.status() == .ok)
+            try await server.command(["DEL", fleet.core.names.token("partner-api")])
+            // It would spend its first token again, after the grace.
+            let newcomer = try server.fleet(grace: .seconds(60))
+            #expect(try await issuer.client(newcomer, whenAlone: .waits).status() == .ok)
+            #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+        }
+
         private func isStored(_ generation: Int64, in fleet: Fleet) async -> Bool {
             let name = fleet.core.names.token("partner-api")
             let turn = await fleet.core.store.takeToken(

@@ -164,6 +164,8 @@ extension FleetCore: RedisListener {
             if content == nil { offerTokens() }
             return
         }
+        // So has one that has evicted them, which a member finds that looks for one.
+        if content?.contains(where: names.isLoss) == true { return offerTokens() }
         // Removals are heard here as well, and are nothing to wait for.
         guard content?.contains(where: names.isToken) != false else { return }
         let listeners = state.withLock { state in

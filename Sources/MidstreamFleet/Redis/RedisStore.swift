@@ -58,7 +58,7 @@ final class RedisStore: FleetStore {
     ) async -> Answer<TokenTurn> {
         let words: [Word] = [
             .text(holder), "\(present.login)", "\(present.generation)", "\(present.obtained)", lease.milliseconds,
-            "\(grace.wholeMilliseconds)",
+            "\(grace.wholeMilliseconds)", .text(names.news),
         ]
         return await onToken(.takeToken, name, words) { reply in
             guard let parts = reply.elements else { return nil }

@@ -120,14 +120,15 @@ package struct ResponseCommit: Sendable {
 package protocol FleetStore: Sendable {
     /// Keeps a token if it is newer than the one that is there, and gives back the lock if it is the holder's.
     ///
-    /// - Parameter grace: How long nobody may refresh it then, since the store has forgotten and members may know a newer one.
+    /// - Parameter grace: How long nobody may refresh it then, since the store has forgotten and members may know a newer one. Where the
+    ///   store knew nothing of the token, they are told that it is lost.
     /// - Returns: The one that is there now.
     func offerToken(_ record: TokenRecord, as name: String, holder: String, grace: Duration) async -> Answer<TokenRecord>
     /// Asks for the right to refresh the token of `present`.
     ///
     /// - Parameters:
     ///   - lease: How long the right lasts.
-    ///   - grace: How long nobody gets it when the store knows nothing of the token, since members may.
+    ///   - grace: How long nobody gets it when the store knows nothing of the token, since members may. They are told that it is lost.
     func takeToken(
         _ name: String, insteadOf present: TokenRecord, holder: String, lease: Duration, grace: Duration
     ) async -> Answer<TokenTurn>

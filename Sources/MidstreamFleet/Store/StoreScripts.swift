@@ -22,14 +22,16 @@ enum StoreScript: CaseIterable, Sendable {
                   put(login, new, r[6], tonumber(ARGV[9]))
                 end
                 if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
+                if not r[1] and tonumber(ARGV[9]) > 0 then tellOfLoss() end
                 return redis.call('HMGET', KEYS[1], 'g', 'o', 't', 'd', 'l')
                 """
-        // KEYS: token, lock. ARGV: holder, login, generation, obtained, lease, grace. Returns what the answer is, and its parts.
+        // KEYS: token, lock. ARGV: holder, login, generation, obtained, lease, grace, channel. Returns what the answer is, and its parts.
         case .takeToken:
             Self.token + """
                 if not r[1] and tonumber(ARGV[6]) > 0 then
                   redis.call('HSET', KEYS[1], 'g', 0, 'o', 0, 'hu', now + tonumber(ARGV[6]))
                   redis.call('PEXPIRE', KEYS[1], day)
+                  tellOfLoss()
                 end
                 if l ~= tonumber(ARGV[2]) or g ~= tonumber(ARGV[3]) or o ~= tonumber(ARGV[4]) then
                   return {'other', r[1], r[2], r[3], r[4], r[5]}
@@ -177,7 +179,7 @@ enum StoreScript: CaseIterable, Sendable {
     }
 
     /// What all that change a token begin with: the fields of what is there, and how it is replaced. What is put is ARGV from 2 to 8: login,
-    /// generation, obtained, token, life, channel, name.
+    /// generation, obtained, token, life, channel, name. Members are told on the channel, which is ARGV 7, of a token that isn't there.
     ///
     /// A token: l login, where it isn't 0; g generation, o obtained, t sealed, d generation that is dead; w the latest wishes and the logins that
     /// they began, as in `;wish=2;wish=1;`; fg, fu, fn generation, end and number of failures; sg, sb, su generation that is being spent, by
@@ -195,6 +197,7 @@ enum StoreScript: CaseIterable, Sendable {
           redis.call('PEXPIRE', KEYS[1], ARGV[6])
           redis.call('PUBLISH', ARGV[7], ARGV[8])
         end
+        local function tellOfLoss() redis.call('PUBLISH', ARGV[7], KEYS[1] .. ':lost') end
 
         """
 
