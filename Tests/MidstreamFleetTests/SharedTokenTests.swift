@@ -12,9 +12,11 @@ struct SharedTokenTests {
     private let model = ModelStore(ContinuousClock())
 
     /// A member, whose messages to the store are lost while that is so, or answered too late.
-    private func member(_ isCut: Locked<Bool> = Locked(false), _ fate: ModelLink.Fate = .isLost) -> FleetCore {
+    private func member(
+        _ isCut: Locked<Bool> = Locked(false), _ fate: ModelLink.Fate = .isLost, key: FleetKey = testKey
+    ) -> FleetCore {
         let link = ModelLink(model, patience: .zero) { isCut.withLock { $0 } ? fate : .arrives(after: .zero) }
-        let core = FleetCore(name: "f", key: testKey, member: "m", clock: ContinuousClock(), store: link)
+        let core = FleetCore(name: "f", key: key, member: "m", clock: ContinuousClock(), store: link)
         Belongings.current?.add(core)
         return core
     }
@@ -22,6 +24,19 @@ struct SharedTokenTests {
     /// The issuer's clock is ahead, so that what it gives out is later than any login here.
     private func authenticator(_ core: FleetCore, _ issuer: Issuer) -> FleetAuthenticator<OAuthAuthenticator> {
         Fleet(core).sharing(issuer.authenticator { Date() + 60 }, as: "t", whenAlone: .refreshAlone)
+    }
+
+    /// By client credentials, from an issuer that counts its tokens.
+    private func byClientCredentials(_ core: FleetCore, _ count: Locked<Int>) -> FleetAuthenticator<OAuthAuthenticator> {
+        let endpoint = OAuthTokenEndpoint(url: "https://issuer.test/token", client: "app") { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let answer = #"{"access_token":"\#(number)","token_type":"bearer","expires_in":3600}"#
+            return HTTPResponse(status: 200, body: .bytes(Array(answer.utf8)), request: request)
+        }
+        return Fleet(core).sharing(OAuthAuthenticator(.clientCredentials(), from: endpoint), as: "t")
     }
 
     /// A member that refreshes while another does something: the token's issuer, the other one, and what the refresh gives.
@@ -160,6 +175,33 @@ struct SharedTokenTests {
         let name = core.names.token("t")
         await eventually { model.withToken(name) { token, _ in token.lock == nil } }
         #expect(model.withToken(name) { token, _ in token.spentUntil == nil })
+    }
+
+    @Test("is sealed anew by a member that opens it with a former key, so that others can do without that")
+    func rotation() async throws {
+        let issuer = Issuer()
+        let token = try await authenticator(member(), issuer).refresh(nil)
+        let between = authenticator(member(key: makeKey(2, alsoOpening: 1)), issuer)
+        #expect(try await between.refresh(nil) == token)
+        let core = member(key: makeKey(2))
+        let name = core.names.token("t")
+        func stored() -> TokenRecord { model.withToken(name) { token, _ in token.record } }
+        await eventually { core.key.hasSealed(stored().token, for: name) }
+        #expect(try await authenticator(core, issuer).refresh(nil) == token)
+        #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+    }
+
+    @Test("is obtained anew by client credentials where none of a member's keys opens it")
+    func unopened() async throws {
+        let count = Locked(0)
+        let old = try await byClientCredentials(member(), count).refresh(nil)
+        let new = try await byClientCredentials(member(key: makeKey(2)), count).refresh(nil)
+        #expect([old, new].map(\.accessToken) == ["1", "2"])
+        #expect(try await byClientCredentials(member(key: makeKey(2)), count).refresh(old) == new)
+        let error = await #expect(throws: FleetRefreshError.self) {
+            try await authenticator(member(key: makeKey(3)), Issuer()).refresh(nil)
+        }
+        #expect(error?.code == .unreadable)
     }
 
     @Test("of a login that ends while it is refreshed is thrown away")

@@ -9,8 +9,9 @@ import TestSupport
 
 let testKey = makeKey(1)
 
-func makeKey(_ number: UInt8) -> FleetKey {
-    guard let key = try? FleetKey(base64: Data(repeating: number, count: 32).base64EncodedString()) else {
+func makeKey(_ number: UInt8, alsoOpening other: UInt8? = nil) -> FleetKey {
+    func text(_ number: UInt8) -> String { Data(repeating: number, count: 32).base64EncodedString() }
+    guard let key = try? FleetKey(base64: text(number), alsoOpening: other.map(text)) else {
         preconditionFailure("32 bytes are a key")
     }
     return key

@@ -54,8 +54,11 @@ final class SharedToken: Sendable {
         held = next
     }
 
-    /// Takes a token of the store; nil when it can't be opened.
-    func adopt(_ record: TokenRecord) -> Held? {
+    /// Takes a token of the store; nil when it can't be opened. One that a former key has sealed is put there anew, so that members can do
+    /// without that key.
+    ///
+    /// - Parameter grace: How long nobody may refresh it then: members may know a newer one, and putting it ends such a time.
+    func adopt(_ record: TokenRecord, grace: Duration) -> Held? {
         var token: OAuthToken?
         if !record.token.isEmpty {
             guard let bytes = core.key.open(record.token, of: name),
@@ -63,10 +66,32 @@ final class SharedToken: Sendable {
             else { return nil }
             token = opened
         }
-        return held.withLock { held in
+        let anew = token.flatMap { resealed(record, $0) }
+        let adopted = adopt(token, anew ?? record)
+        if anew != nil { offerInBackground(holder: "", grace: grace) }
+        return adopted
+    }
+
+    /// Takes the place of a token of the store that can't be opened, where another one costs nothing.
+    func adoptUnopened(_ record: TokenRecord) { _ = adopt(nil, record) }
+
+    private func adopt(_ token: OAuthToken?, _ record: TokenRecord) -> Held {
+        held.withLock { held in
             if held.isOlder(than: record) { replace(&held, by: Held(token: token, record: record)) }
             return held
         }
+    }
+
+    /// The same token as one that is later, if the key that seals now hasn't sealed it. Only of the first one that this member finds: a
+    /// member whose keys are in the other order does the same, and neither would come to an end.
+    private func resealed(_ record: TokenRecord, _ token: OAuthToken) -> TokenRecord? {
+        guard present.record.token.isEmpty, !record.isDead, !core.key.hasSealed(record.token, for: name),
+            let bytes = try? sealed(token)
+        else { return nil }
+        var record = record
+        record.obtained += 1
+        record.token = bytes
+        return record
     }
 
     /// Takes a token that this member has obtained in place of another.

@@ -95,6 +95,11 @@ extension FleetKey {
         return nil
     }
 
+    /// Whether it was sealed by what seals now.
+    func hasSealed(_ bytes: [UInt8], for place: String) -> Bool {
+        FleetKey(secrets: Array(secrets.prefix(1))).open(bytes, of: place) != nil
+    }
+
     /// Random bytes that all members know, and others only where nothing is sealed.
     func salt(of fleet: String) -> [UInt8] {
         SHA256.hash(Array("midstream fleet \(fleet)".utf8) + (secrets.first ?? []))

@@ -92,10 +92,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
                     _ = await shared.offer(grace: grace)
                     continue
                 }
-                guard let newer = shared.adopt(record) else {
-                    throw FleetRefreshError(code: .unreadable, retryAfter: .seconds(1))
-                }
-                guard newer.token != nil else { throw RefreshRefusal.loginEnded }
+                try adopt(record)
             case .success(.held(let left)):
                 await core.news(of: shared.name, since: heard, within: min(pause, max(left, .milliseconds(1))))
                 pause = min(pause * 2, .seconds(1))
@@ -118,6 +115,17 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             try await shared.replace(with: credential)
         }
         try await base.save(credential)
+    }
+
+    /// Takes what the store has. One that can't be opened is given up where another one spends nothing.
+    private func adopt(_ record: TokenRecord) throws {
+        if let newer = shared.adopt(record, grace: grace) {
+            guard newer.token != nil else { throw RefreshRefusal.loginEnded }
+        } else if isByClientCredentials {
+            shared.adoptUnopened(record)
+        } else {
+            throw FleetRefreshError(code: .unreadable, retryAfter: .seconds(1))
+        }
     }
 
     private func saved(_ token: OAuthToken) async -> OAuthToken {
@@ -186,7 +194,8 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
     ///
     /// - Throws: ``RefreshRefusal/loginEnded`` if that is no token.
     private func newer(than record: TokenRecord, _ holder: String) async throws -> OAuthToken? {
-        guard let there = await shared.offer(holder: holder), there.isNewer(than: record), let newer = shared.adopt(there)
+        guard let there = await shared.offer(holder: holder), there.isNewer(than: record),
+            let newer = shared.adopt(there, grace: grace)
         else { return nil }
         guard let token = newer.token else { throw RefreshRefusal.loginEnded }
         return await saved(token)

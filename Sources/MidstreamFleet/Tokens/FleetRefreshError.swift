@@ -12,7 +12,7 @@ public struct FleetRefreshError: PostponedRefresh, Sendable, Hashable, CustomStr
         case failed
         /// The issuer has refused the token for good: somebody has to log in again.
         case dead
-        /// The store holds a token that none of this member's keys opens.
+        /// The store holds a token that none of this member's keys opens, and which isn't obtained anew, as by client credentials.
         case unreadable
         /// This process was stopped for so long that its right to refresh is no longer sure.
         case late
