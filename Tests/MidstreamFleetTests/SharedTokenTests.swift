@@ -250,6 +250,19 @@ struct SharedTokenTests {
         #expect(try await other.refresh(token) == login)
     }
 
+    @Test("isn't replaced by what a second client of a member begins with, though that isn't due")
+    func secondBeginning() async throws {
+        let issuer = Issuer()
+        let shared = authenticator(member(), issuer)
+        let token = try await shared.refresh(nil)
+        let former = OAuthToken(accessToken: "canary-access-0", refreshToken: "canary-refresh-0")
+        // Whose first call saves what it begins with.
+        let second = issuer.client(AuthenticationInterceptor(shared, credential: former, origins: ["https://api.test"]))
+        #expect(try await second.status() == .ok)
+        #expect(try await authenticator(member(), issuer).refresh(nil) == token)
+        #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+    }
+
     @Test("of a login is ended by a member that has just been started, and knows of none")
     func logoutAtFirst() async throws {
         let issuer = Issuer()

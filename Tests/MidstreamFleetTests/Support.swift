@@ -98,18 +98,22 @@ final class Issuer: Sendable {
         _ fleet: Fleet, as name: String = "partner-api", whenAlone: TokenWhenAlone? = nil,
         reuseInterval: Duration? = nil, limit: Int = 5
     ) -> HTTPClient {
+        client(
+            AuthenticationInterceptor(
+                fleet.sharing(
+                    authenticator(), as: name, whenAlone: whenAlone, reuseInterval: reuseInterval),
+                credential: first, origins: ["https://api.test"], refreshLimit: limit))
+    }
+
+    /// The same with an authentication of its own.
+    func client(_ authentication: some HTTPInterceptor) -> HTTPClient {
         let stub = StubTransport { [self] request in
             let isGood = current.map { "Bearer \($0)" } == request.headers[.authorization]
             return HTTPResponse(status: isGood ? 200 : 401, request: request)
         }
         var configuration = HTTPClient.Configuration()
         configuration.validators = []
-        return testClient(configuration: configuration, transport: stub) {
-            AuthenticationInterceptor(
-                fleet.sharing(
-                    authenticator(), as: name, whenAlone: whenAlone, reuseInterval: reuseInterval),
-                credential: first, origins: ["https://api.test"], refreshLimit: limit)
-        }
+        return testClient(configuration: configuration, transport: stub) { authentication }
     }
 }
 

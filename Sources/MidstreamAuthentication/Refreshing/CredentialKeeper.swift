@@ -29,7 +29,11 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         self.limit = TimeLimit(timeout, on: clock)
         saveLimit = TimeLimit(.seconds(60), on: clock)
         login = (authenticator as? any LoginSharing<A.Credential>)?.login(on: clock) ?? Login(on: clock)
-        if let credential { login.state.withLock { $0.replace(with: credential, source: nil) } }
+        guard let credential else { return }
+        login.state.withLock { state in
+            state.replace(with: credential, source: nil)
+            state.isInitial = true
+        }
     }
 
     /// The present credential.
@@ -200,19 +204,22 @@ extension CredentialKeeper {
     }
 
     private func saveOnce() async throws {
-        let (credential, generation, isTold, isFirst) = login.state.withLock { state in
+        let present = login.state.withLock { state in
             defer { state.isTold = false }
-            return (state.credential, state.generation, state.isTold, state.isFirst)
+            return state
         }
         do {
             try await saveLimit.run(error: { .saveTimeout($0) }) { [authenticator] in
-                if isTold, let authenticator = authenticator as? any LoginSaving<A.Credential> {
-                    try await authenticator.saveLogin(credential, isFirst: isFirst)
+                let saving = authenticator as? any LoginSaving<A.Credential>
+                if present.isTold, let saving {
+                    try await saving.saveLogin(present.credential, isFirst: present.isFirst)
+                } else if present.isInitial, let saving, let credential = present.credential {
+                    try await saving.saveInitial(credential)
                 } else {
-                    try await authenticator.save(credential)
+                    try await authenticator.save(present.credential)
                 }
             }
-            login.state.withLock { if $0.generation == generation { $0.isSaved = true } }
+            login.state.withLock { if $0.generation == present.generation { $0.isSaved = true } }
         } catch {
             login.state.withLock { $0.savePause.extend(at: $0.stopwatch.elapsed) }
             throw error

@@ -41,6 +41,8 @@ final class Login<Credential: Sendable>: Sendable {
         var isTold = false
         /// Whether what was set is the first that there has been.
         var isFirst = false
+        /// Whether it is what an interceptor began with.
+        var isInitial = false
         /// Whether the credential, or that there is none, has been saved.
         var isSaved = true
         /// How long saving isn't tried again.
@@ -81,6 +83,7 @@ final class Login<Credential: Sendable>: Sendable {
             lastFailure = nil
             refreshPause = Backoff()
             isTold = false
+            isInitial = false
             isSaved = false
             savePause = Backoff()
         }
@@ -95,12 +98,14 @@ final class Login<Credential: Sendable>: Sendable {
     init(on clock: any Clock<Duration>) { state = Locked(State(Stopwatch(on: clock))) }
 }
 
-/// An authenticator to which it matters whether a credential was set, and isn't what an interceptor began with or was given by a refresh.
+/// An authenticator to which it matters whether a credential was set, is what an interceptor began with, or was given by a refresh.
 package protocol LoginSaving<Credential>: Authenticator {
     /// Called in place of ``Authenticator/save(_:)`` with a credential that was set, once: it is saved again as any other.
     ///
     /// - Parameter isFirst: Whether the interceptor has had no other before.
     func saveLogin(_ credential: Credential?, isFirst: Bool) async throws
+    /// Called in place of ``Authenticator/save(_:)`` with what an interceptor began with.
+    func saveInitial(_ credential: Credential) async throws
 }
 
 /// An authenticator whose interceptors share a login with those of other authenticators.

@@ -19,7 +19,7 @@ public enum TokenWhenAlone: Sendable, Hashable {
 /// What a refresh brings is found by the others in the store, sealed. The member that asks the issuer holds a lock for as long as that
 /// may take, and any failure gives it back. What comes too late is refused by the store: tokens and logins are numbered.
 ///
-/// The first credential of a process counts as older than what the fleet has. Another one that is set later, such as by
+/// What a client begins with counts as older than what the fleet has. Another one that is set later, such as by
 /// ``AuthenticationInterceptor/logIn(_:)``, begins a login for all; and a logout ends it for all. The others find that when their own token is due
 /// or rejected.
 public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.Credential == OAuthToken {
@@ -238,6 +238,12 @@ extension FleetAuthenticator: LoginSaving {
         }
         try await shared.replace(with: credential)
         // Not judged again: somebody may have logged in since.
+        try await base.save(credential)
+    }
+
+    /// What a client begins with begins no login: it is older than all that the fleet has.
+    package func saveInitial(_ credential: OAuthToken) async throws {
+        guard shared.held(for: credential).token == credential else { return }
         try await base.save(credential)
     }
 }
