@@ -53,7 +53,8 @@
         func damage() async throws {
             let server = try await RedisServer()
             let sends = Locked(0)
-            let client = Self.client(try server.fleet(), sends)
+            let fleet = try server.fleet()
+            let client = Self.client(fleet, sends)
             let damages: [(String) -> [String]] = [
                 { ["DEL", $0] }, { ["SETRANGE", $0, "100", "x"] }, { ["SET", $0, "foreign"] }, { ["APPEND", $0, "x"] },
                 { ["LPUSH", $0 + ":list", "x"] },
@@ -71,7 +72,10 @@
                 #expect(try await client.send(HTTPRequest(url)).data.count == 600_000)
                 expected += 1
                 #expect(sends.withLock { $0 } == expected)
+                let before = fleet.core.removals
                 _ = try await server.command(["FLUSHALL"])
+                // Nothing is stored that is fetched before it is heard of.
+                await eventually { fleet.core.removals > before }
             }
             // Another kind of value where responses are expected.
             for name in try await server.command(["KEYS", "*:c:*"]).elements?.compactMap(\.string) ?? [] {
@@ -143,11 +147,10 @@
             let request = HTTPRequest("https://h.test/a")
             for _ in 0..<2 { _ = try await client.send(request) }
             #expect(sends.withLock { $0 } == 1)
-            switch kind {
-            case "u": try await cache.remove(CacheKey(url: "https://h.test/a"))
-            case "o": try await cache.removeAll(origin: "https://h.test")
-            default: try await cache.removeAll(origin: nil)
-            }
+            let before = fleet.core.removals
+            try await Self.remove(kind, from: cache)
+            // It comes back as a message, before which nothing is stored that is fetched.
+            await eventually { fleet.core.removals >= before + 2 }
             // As when it expires or is evicted.
             let names = try await server.command(["KEYS", "*:\(kind):*"]).elements?.compactMap(\.string) ?? []
             #expect(names.count == 1)
@@ -156,6 +159,38 @@
             #expect(sends.withLock { $0 } == 2)
             // What is valid by it lasts as long as what is stored.
             for name in names { #expect(try await server.command(["PTTL", name]).number ?? 0 > 120_000) }
+        }
+
+        private static func remove(_ kind: String, from cache: some CacheStore) async throws {
+            switch kind {
+            case "u": try await cache.remove(CacheKey(url: "https://h.test/a"))
+            case "o": try await cache.removeAll(origin: "https://h.test")
+            default: try await cache.removeAll(origin: nil)
+            }
+        }
+
+        @Test("doesn't keep what another member removes while it is on its way", arguments: ["u", "o", "a"])
+        func removedOnItsWay(kind: String) async throws {
+            let server = try await RedisServer()
+            let (fleet, other) = (try server.fleet(), try server.fleet())
+            let (gate, sends) = (Gate(), Locked(0))
+            let stub = StubTransport { request in
+                sends.withLock { $0 += 1 }
+                await gate.wait()
+                return HTTPResponse(
+                    status: 200, headers: ["Cache-Control": "max-age=600"], body: .bytes([1]), request: request)
+            }
+            let client = testClient(transport: stub) { CacheInterceptor(.shared, store: fleet.cache()) }
+            let request = HTTPRequest("https://h.test/a")
+            let waiting = Task { try await client.send(request).data }
+            await gate.reached()
+            let before = fleet.core.removals
+            try await Self.remove(kind, from: other.cache())
+            await eventually { fleet.core.removals > before }
+            gate.open()
+            _ = try await waiting.value
+            for _ in 0..<2 { _ = try await client.send(request) }
+            #expect(sends.withLock { $0 } == 2)
         }
 
         @Test("gives out nothing of an earlier version that is valid by what isn't there", arguments: 0..<3)

@@ -25,6 +25,12 @@ struct FleetCacheStore: CacheStore {
     /// The entries of a key, by what they are valid, and when another one begins.
     typealias Lookup = (entries: [Found], stamps: [String], begun: Int64)
 
+    init(core: FleetCore, maximumBody: Int) {
+        self.core = core
+        self.maximumBody = maximumBody
+        core.near.count(in: removals)
+    }
+
     var name: String { "fleet" }
     var boundsItsTime: Bool { true }
 
@@ -38,6 +44,8 @@ struct FleetCacheStore: CacheStore {
     func found(_ key: CacheKey, toKeep life: Duration? = nil) async throws -> Lookup {
         let (keys, removals) = (core.names.responses(key), core.removals)
         core.near.note(key, keys)
+        // Again, since all may have been forgotten meanwhile, and something may be fetched next.
+        defer { core.near.note(key, keys) }
         let found = try await core.store.responses(keys, toKeep: life).get()
         let entries = found.all.compactMap { response -> Found? in
             guard let head = core.key.open(response.head, of: "\(keys.responses) \(response.id)"),

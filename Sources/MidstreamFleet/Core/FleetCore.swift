@@ -176,14 +176,11 @@ extension FleetCore: RedisListener {
     }
 
     func changed(isConnected: Bool) {
-        if isConnected {
-            // A server that came back may have forgotten, or remember only what is spent by now.
-            offerTokens()
-        } else {
-            // What happens now isn't heard of.
-            near.forget(nil)
-            noteRemoval()
-        }
+        // Nothing is heard of while it isn't connected, and what is fetched meanwhile may arrive after that.
+        near.forget(nil)
+        noteRemoval()
+        // A server that came back may have forgotten, or remember only what is spent by now.
+        if isConnected { offerTokens() }
         changes.send(fleetState)
     }
 

@@ -1,7 +1,8 @@
 internal import Interception
 internal import MidstreamCacheStore
 
-/// The URLs that this member has read, by the names that the store has for them: what it says of those concerns near caches.
+/// The URLs that this member has read, by the names that the store has for them: what it says of those concerns near caches, and of removals
+/// also responses that are on their way.
 final class NearKeys: Sendable {
     private static let most = 30_000
 
@@ -21,21 +22,33 @@ final class NearKeys: Sendable {
             return removed
         }
 
+        subscript(name: String) -> Set<String> { urls[name] ?? [] }
+
         mutating func removeAll() -> Set<String> {
             defer { (urls, count) = ([:], 0) }
             return urls.values.reduce(into: []) { $0.formUnion($1) }
         }
     }
 
+    private struct WeakRemovals { weak var removals: CacheRemovals? }
+
     private let names: FleetNames
+    private let stores = Locked<[WeakRemovals]>([])
     private let known = Locked(Known())
     let forgotten = Broadcast<CacheKey>(keeping: most)
 
     init(_ names: FleetNames) { self.names = names }
 
+    /// Has others' removals counted as those of a store of this member, so that nothing is stored that was fetched before.
+    func count(in removals: CacheRemovals) {
+        stores.withLock { stores in
+            stores.removeAll { $0.removals == nil }
+            stores.append(WeakRemovals(removals: removals))
+        }
+    }
+
     /// Remembers a key that is read. With too many, all are forgotten, here and in near caches.
     func note(_ key: CacheKey, _ names: ResponseKeys) {
-        guard forgotten.hasStreams else { return }
         let isFull = known.withLock { known in
             for name in [names.responses] + names.stamps.dropFirst() { known.insert(key.url, as: name) }
             return known.count > Self.most
@@ -45,12 +58,27 @@ final class NearKeys: Sendable {
 
     /// Tells near caches what is no longer so, by its names in the store; nil: all.
     func forget(_ changed: [String]?) {
-        let urls = known.withLock { known -> Set<String> in
-            guard let changed, !changed.contains(names.everything) else { return known.removeAll() }
-            var urls: Set<String> = []
-            for name in changed { urls.formUnion(known.remove(name)) }
-            return urls
+        let stores = stores.withLock { $0.compactMap(\.removals) }
+        guard let changed, !changed.contains(names.everything) else {
+            for removals in stores { removals.removeAll(origin: nil) }
+            return send(known.withLock { $0.removeAll() })
         }
+        var (removed, replaced): (Set<String>, Set<String>) = ([], [])
+        known.withLock { known in
+            for name in changed {
+                // What is removed may be removed again before it is read again, while a response is on its way.
+                if names.isStamp(name) {
+                    removed.formUnion(known[name])
+                } else {
+                    replaced.formUnion(known.remove(name))
+                }
+            }
+        }
+        for removals in stores { for url in removed { removals.remove(url) } }
+        send(removed.union(replaced))
+    }
+
+    private func send(_ urls: Set<String>) {
         for url in urls { forgotten.send(CacheKey(url: url)) }
     }
 }

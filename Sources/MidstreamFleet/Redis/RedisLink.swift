@@ -197,8 +197,9 @@ final class RedisLink: Sendable {
             return state.arrivals
         }
         guard let arrivals else { return session.close() }
-        for arrival in arrivals { arrival.resume() }
+        // Before anything is begun by those who wait.
         listener?.changed(isConnected: true)
+        for arrival in arrivals { arrival.resume() }
     }
 
     /// Has decisions made locally.
