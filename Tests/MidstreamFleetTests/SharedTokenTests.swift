@@ -2,6 +2,7 @@ import Foundation
 import Interception
 import MidstreamAuthentication
 import MidstreamCore
+import MidstreamTesting
 import TestSupport
 import Testing
 
@@ -102,6 +103,27 @@ struct SharedTokenTests {
         now.withLock { $0 += 61 }
         let error = await #expect(throws: FleetRefreshError.self) { try await authenticator.refresh(token) }
         #expect(error?.code == .alone)
+    }
+
+    @Test("is refreshed after an outage in which it was rejected more often than it may be refreshed in vain")
+    func rejectedInOutage() async throws {
+        let (issuer, isCut, clock) = (Issuer(), Locked(false), TestClock())
+        _ = try await authenticator(member(), issuer).refresh(nil)
+        let client = issuer.client(
+            AuthenticationInterceptor(
+                Fleet(member(isCut)).sharing(issuer.authenticator(), as: "t"), credential: issuer.first,
+                origins: ["https://api.test"], refreshLimit: 1, clock: clock))
+        #expect(try await client.status() == .ok)
+        isCut.withLock { $0 = true }
+        issuer.revokeAccess()
+        for pause in [100, 200] {
+            for _ in 0..<2 { #expect(try await client.status() == .unauthorized) }
+            // For so long it isn't tried again.
+            clock.advance(by: .milliseconds(pause))
+        }
+        isCut.withLock { $0 = false }
+        #expect(try await client.status() == .ok)
+        #expect(issuer.counts == .init(refreshes: 2, reuses: 0))
     }
 
     @Test("isn't obtained for a request that has a credential of its own")

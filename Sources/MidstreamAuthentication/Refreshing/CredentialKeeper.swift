@@ -133,8 +133,9 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         login.state.withLock { state in
             guard state.generation == generation else { return .over(Self.outcome(state)) }
             let now = state.stopwatch.elapsed
-            if let failure = state.lastFailure, state.failures != failures || !state.refreshPause.isOver(at: now) {
-                return .over(.failure(failure))
+            let failure = state.lastFailure
+            if failure != nil && state.failures != failures || !state.refreshPause.isOver(at: now) {
+                return .over(failure.map { .failure($0) } ?? Self.outcome(state))
             }
             do {
                 try state.history.begin(state.refreshes + 1, at: now, limit: refreshLimit)
@@ -156,6 +157,12 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         return login.state.withLock { state in
             guard state.generation == generation else { return false }
             switch outcome {
+            case .success(let credential) where hasReturned(credential, insteadOf: state.credential):
+                // Nobody could be asked, and so nothing was in vain.
+                state.lastFailure = nil
+                state.refreshPause.extend(at: state.stopwatch.elapsed)
+                state.history.forget(number)
+                return false
             case .success(let credential):
                 state.replace(with: credential, source: number)
                 // One that is due at once would be refreshed by the next call again.
@@ -177,6 +184,11 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
                 return false
             }
         }
+    }
+
+    private func hasReturned(_ credential: A.Credential, insteadOf old: A.Credential?) -> Bool {
+        guard let old, let returning = authenticator as? any CredentialReturning<A.Credential> else { return false }
+        return returning.hasReturned(credential, insteadOf: old)
     }
 
     private func end(

@@ -35,7 +35,7 @@ final class Login<Credential: Sendable>: Sendable {
         var running: [Int: Int] = [:]
         var refreshes = 0
         var history = RefreshHistory()
-        /// How long no refresh is tried.
+        /// How long no refresh is tried. Without a failure the present credential is all that can be had meanwhile.
         var refreshPause = Backoff()
         /// Whether the credential, or that there is none, was set and not begun with or refreshed, and the authenticator hasn't heard of it.
         var isTold = false
@@ -106,6 +106,12 @@ package protocol LoginSaving<Credential>: Authenticator {
     func saveLogin(_ credential: Credential?, isFirst: Bool) async throws
     /// Called in place of ``Authenticator/save(_:)`` with what an interceptor began with.
     func saveInitial(_ credential: Credential) async throws
+}
+
+/// An authenticator whose refresh gives back the credential that it was called with while nobody can be asked for another one.
+package protocol CredentialReturning<Credential>: Authenticator {
+    /// Whether a refresh has done so.
+    func hasReturned(_ credential: Credential, insteadOf old: Credential) -> Bool
 }
 
 /// An authenticator whose interceptors share a login with those of other authenticators.

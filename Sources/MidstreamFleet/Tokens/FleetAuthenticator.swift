@@ -248,6 +248,10 @@ extension FleetAuthenticator: LoginSaving {
     }
 }
 
+extension FleetAuthenticator: CredentialReturning {
+    package func hasReturned(_ credential: OAuthToken, insteadOf old: OAuthToken) -> Bool { credential == old }
+}
+
 extension FleetAuthenticator: Degradable {
     package var degradation: String? { core.degradation }
 }
