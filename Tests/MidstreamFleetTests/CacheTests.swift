@@ -102,6 +102,31 @@
             #expect(sends.withLock { $0 } == 2)
         }
 
+        @Test("takes the bytes of another response, or of another place in its own, for a miss", arguments: [false, true])
+        func movedBytes(ofAnother: Bool) async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let fleet = try server.fleet()
+            let client = Self.client(fleet, sends, length: 2 * FleetCacheStore.pieceLength)
+            func pieces(of url: String) async throws -> (name: String, field: String, list: String) {
+                let name = fleet.core.names.responses(CacheKey(url: url)).responses
+                let fields = try await server.command(["HKEYS", name]).elements?.compactMap(\.string) ?? []
+                let field = try #require(fields.first { $0.hasPrefix("p") })
+                let list = try #require(try await server.command(["HGET", name, field]).string)
+                return (name, field, list)
+            }
+            let urls = ["https://h.test/a", "https://h.test/b"]
+            for url in urls + urls { _ = try await client.send(HTTPRequest(url)) }
+            #expect(sends.withLock { $0 } == 2)
+            let (own, other) = (try await pieces(of: urls[0]), try await pieces(of: urls[1]))
+            let lines = own.list.split(separator: "\n").map { $0.split(separator: " ") }
+            let exchanged = zip(lines, lines.reversed()).map { "\($0[0]) \($0[1]) \($1[2])" }.joined(separator: "\n")
+            #expect(exchanged != own.list)
+            try await server.command(["HSET", own.name, own.field, ofAnother ? other.list : exchanged])
+            _ = try await client.send(HTTPRequest(urls[0]))
+            #expect(sends.withLock { $0 } == 3)
+        }
+
         @Test("takes what Redis evicts while it is written and read for a miss")
         func eviction() async throws {
             let server = try await RedisServer(["--maxmemory", "6mb", "--maxmemory-policy", "allkeys-random"])

@@ -48,7 +48,7 @@ struct FleetCacheStore: CacheStore {
         defer { core.near.note(key, keys) }
         let found = try await core.store.responses(keys, toKeep: life).get()
         let entries = found.all.compactMap { response -> Found? in
-            guard let head = core.key.open(response.head, of: "\(keys.responses) \(response.id)"),
+            guard let head = core.key.open(response.head, of: keys.place(of: response.id)),
                 let entry = CacheEntry(head, key: key), entry.id == response.id
             else { return nil }
             return (entry.holding(response.pieces), response.pieces)
@@ -70,10 +70,12 @@ struct FleetCacheStore: CacheStore {
         let wanted = all.filter { $0.offset < range.upperBound && range.lowerBound < $0.offset + $0.length }
             .sorted { $0.offset < $1.offset }
         let contents = try await core.store.pieces(wanted.map(\.name)).get()
+        let keys = core.names.responses(entry.key)
         var bytes: [UInt8] = []
         var place = range.lowerBound
         for (piece, sealed) in zip(wanted, contents) where piece.offset + piece.length > place {
-            guard piece.offset <= place, let sealed, let content = core.key.open(sealed, of: piece.name),
+            guard piece.offset <= place, let sealed,
+                let content = core.key.open(sealed, of: keys.place(of: piece, in: entry.id)),
                 content.count == Int(piece.length)
             else { throw Unavailable() }
             let end = min(range.upperBound, piece.offset + piece.length)
@@ -86,12 +88,12 @@ struct FleetCacheStore: CacheStore {
 
     func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
         let life = min(entry.life, Self.arrivalLife)
-        return try await FleetCacheWriter(self, at: offset, after: found(entry.key, toKeep: life), life: life)
+        return try await FleetCacheWriter(self, for: entry, at: offset, after: found(entry.key, toKeep: life), life: life)
     }
 
     func update(_ entry: CacheEntry) async throws -> Bool {
         let keys = core.names.responses(entry.key)
-        let head = try core.key.seal(entry.encoded, for: "\(keys.responses) \(entry.id)")
+        let head = try core.key.seal(entry.encoded, for: keys.place(of: entry.id))
         let isConfirmed = !entry.head.isInvalidated
         return try await core.store.update(keys, id: entry.id, head: head, life: entry.life, isConfirmed: isConfirmed).get()
     }
@@ -105,6 +107,14 @@ struct FleetCacheStore: CacheStore {
         removals.removeAll(origin: origin)
         try await core.remove(origin.map(core.names.origin) ?? core.names.everything)
     }
+}
+
+extension ResponseKeys {
+    /// What the head of a response is sealed with, so that it is opened there and nowhere else.
+    func place(of id: UInt64) -> String { "\(responses) \(id)" }
+
+    /// The same of bytes.
+    func place(of piece: StoredResponse.Piece, in id: UInt64) -> String { "\(place(of: id)) \(piece.offset) \(piece.name)" }
 }
 
 extension CacheEntry {

@@ -14,14 +14,20 @@ final class FleetCacheWriter: CacheWriter {
 
     private let store: FleetCacheStore
     private let number = UInt64.random(in: .min ... .max)
+    private let id: UInt64
+    private let keys: ResponseKeys
     private let start: Int64
     private let lookup: FleetCacheStore.Lookup
     private let life: Duration
     private let state: Locked<State>
 
     /// - Parameter life: How long the pieces are kept until there is a head.
-    init(_ store: FleetCacheStore, at offset: Int64, after lookup: FleetCacheStore.Lookup, life: Duration) {
+    init(
+        _ store: FleetCacheStore, for entry: CacheEntry, at offset: Int64, after lookup: FleetCacheStore.Lookup, life: Duration
+    ) {
         self.store = store
+        id = entry.id
+        keys = store.core.names.responses(entry.key)
         self.lookup = lookup
         start = offset
         self.life = life
@@ -43,13 +49,12 @@ final class FleetCacheWriter: CacheWriter {
     func commit(_ entry: CacheEntry, if isCurrent: @escaping @Sendable () -> Bool) async throws -> Bool {
         let rest = state.withLock { $0.buffer.isEmpty ? nil : cut($0.buffer.count, &$0) }
         if let (piece, content) = rest { try keep(piece, content) }
-        let old = start == 0 ? [] : lookup.entries.first { $0.entry.id == entry.id }?.pieces ?? []
+        let old = start == 0 ? [] : lookup.entries.first { $0.entry.id == id }?.pieces ?? []
         let pieces = old + state.withLock { $0.pieces }
-        let keys = store.core.names.responses(entry.key)
         let kept = entry.holding(pieces)
         let response = StoredResponse(
-            id: entry.id, variant: store.core.names.variant(entry.variant),
-            head: try store.core.key.seal(kept.encoded, for: "\(keys.responses) \(entry.id)"), pieces: pieces)
+            id: id, variant: store.core.names.variant(entry.variant),
+            head: try store.core.key.seal(kept.encoded, for: keys.place(of: id)), pieces: pieces)
         let commit = ResponseCommit(
             keys: keys, response: response, stamps: lookup.stamps, begun: lookup.begun, life: kept.life, isWhole: kept.isWhole)
         return try await store.core.store.keep(commit, if: isCurrent).get()
@@ -69,6 +74,7 @@ final class FleetCacheWriter: CacheWriter {
     }
 
     private func keep(_ piece: StoredResponse.Piece, _ content: [UInt8]) throws {
-        store.core.store.keepPiece(try store.core.key.seal(content, for: piece.name), as: piece.name, life: life)
+        let sealed = try store.core.key.seal(content, for: keys.place(of: piece, in: id))
+        store.core.store.keepPiece(sealed, as: piece.name, life: life)
     }
 }
