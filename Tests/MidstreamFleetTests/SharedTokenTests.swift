@@ -27,9 +27,14 @@ struct SharedTokenTests {
         Fleet(core).sharing(issuer.authenticator { Date() + 60 }, as: "t", whenAlone: .refreshAlone)
     }
 
-    /// By client credentials, from an issuer that counts its tokens.
-    private func byClientCredentials(_ core: FleetCore, _ count: Locked<Int>) -> FleetAuthenticator<OAuthAuthenticator> {
+    /// By client credentials, from an issuer that counts its tokens, and gives none while that is so.
+    private func byClientCredentials(
+        _ core: FleetCore, _ count: Locked<Int>, refused isRefused: Locked<Bool> = Locked(false)
+    ) -> FleetAuthenticator<OAuthAuthenticator> {
         let endpoint = OAuthTokenEndpoint(url: "https://issuer.test/token", client: "app") { request in
+            if isRefused.withLock({ $0 }) {
+                return HTTPResponse(status: 400, body: .bytes(Array(#"{"error":"invalid_grant"}"#.utf8)), request: request)
+            }
             let number = count.withLock { count in
                 count += 1
                 return count
@@ -164,6 +169,20 @@ struct SharedTokenTests {
             let error = await #expect(throws: HTTPError.self) { try await client.status() }
             #expect(error?.code == .authentication && error?.isForNow == !isForGood)
         }
+    }
+
+    @Test("isn't given up for good when the issuer refuses client credentials, by which nothing is spent")
+    func refusedClient() async throws {
+        let (count, isRefused) = (Locked(0), Locked(true))
+        let core = member()
+        let shared = byClientCredentials(core, count, refused: isRefused)
+        await #expect(throws: OAuthError.self) { try await shared.refresh(nil) }
+        let name = core.names.token("t")
+        await eventually { model.withToken(name) { token, _ in token.failure != nil || token.record.isDead } }
+        // As when its pause is over.
+        model.withToken(name) { token, _ in token.failure = nil }
+        isRefused.withLock { $0 = false }
+        #expect(try await shared.refresh(nil).accessToken == "1")
     }
 
     private struct Postponing: Authenticator {
