@@ -110,6 +110,19 @@ struct SharedTokenTests {
         #expect(error?.code == .alone)
     }
 
+    @Test("is used in an outage also for a client of the same member that has an older one, or none")
+    func laterInOutage() async throws {
+        let core = member(Locked(true))
+        defer { core.close() }
+        // Due, but it hasn't expired.
+        let later = OAuthToken(accessToken: "a", refreshToken: "r", obtained: Date() - 3_600, expires: Date() + 3_000)
+        let shared = Fleet(core).sharing(Issuer().authenticator(leeway: .seconds(7_200)), as: "t")
+        try await shared.save(later)
+        for older in [nil, OAuthToken(accessToken: "b", refreshToken: "s", expires: .distantPast)] {
+            #expect(try await shared.refresh(older) == later)
+        }
+    }
+
     @Test("is refreshed after an outage in which it was rejected more often than it may be refreshed in vain")
     func rejectedInOutage() async throws {
         let (issuer, isCut, clock) = (Issuer(), Locked(false), TestClock())

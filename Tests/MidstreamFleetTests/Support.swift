@@ -86,11 +86,13 @@ final class Issuer: Sendable {
     }
 
     /// Of one member, with a store of its own in memory.
-    func authenticator(now: @escaping @Sendable () -> Date = { Date() }) -> OAuthAuthenticator {
+    func authenticator(
+        leeway: Duration = .zero, now: @escaping @Sendable () -> Date = { Date() }
+    ) -> OAuthAuthenticator {
         let endpoint = OAuthTokenEndpoint(url: "https://issuer.test/token", client: "app", now: now) { request in
             try await self.respond(request)
         }
-        return OAuthAuthenticator(.refreshToken(), from: endpoint, store: InMemoryTokenStore(first), leeway: .zero, now: now)
+        return OAuthAuthenticator(.refreshToken(), from: endpoint, store: InMemoryTokenStore(first), leeway: leeway, now: now)
     }
 
     /// A client of one member, whose server takes the current token only.

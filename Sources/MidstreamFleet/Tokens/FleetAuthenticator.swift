@@ -80,7 +80,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
                 asked = mine.record
                 if let token = try await alone(mine, credential, holder) {
                     // What this member has spent alone is nobody's turn before the store has the next one.
-                    if token != credential { asked = TokenRecord.none }
+                    if token != credential, token != mine.token { asked = TokenRecord.none }
                     return token
                 }
                 try await core.timer.sleep(for: min(pause, .milliseconds(100)))
@@ -213,10 +213,11 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         case .useOldUntilExpired:
             // By the clock that the end was reckoned with.
             let now = (base as? OAuthAuthenticator)?.now() ?? Date()
-            guard let credential, let end = credential.expires, end > now else {
-                throw FleetRefreshError(code: .alone, retryAfter: .milliseconds(100))
+            // Another client of this member may have had a later one than this.
+            for token in [mine.token, credential].compactMap({ $0 }) {
+                if let end = token.expires, end > now { return token }
             }
-            return credential
+            throw FleetRefreshError(code: .alone, retryAfter: .milliseconds(100))
         case .refreshAlone:
             await hand(over: mine)
             let token = try await refreshed(mine)
