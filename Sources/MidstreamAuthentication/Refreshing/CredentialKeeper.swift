@@ -115,17 +115,9 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     }
 
     private func obtained(insteadOf old: A.Credential?) async -> Result<A.Credential, any Error> {
-        let brought = Locked<A.Credential?>(nil)
-        do {
-            return .success(
-                try await limit.run(error: { .refreshTimeout($0) }) { [authenticator] in
-                    let credential = try await authenticator.refresh(old)
-                    brought.withLock { $0 = credential }
-                    return credential
-                })
-        } catch {
-            // What came too late is used all the same: its refresh may have spent what another one would need.
-            return brought.withLock { $0 }.map { .success($0) } ?? .failure(error)
+        await .of { [limit, authenticator] in
+            // One that comes late may have spent what the next refresh would need.
+            try await limit.obtain(error: { .refreshTimeout($0) }) { try await authenticator.refresh(old) }
         }
     }
 

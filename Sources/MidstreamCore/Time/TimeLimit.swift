@@ -1,3 +1,5 @@
+internal import Interception
+
 /// A bound on how long a piece of work may take.
 package struct TimeLimit: Sendable {
     private let duration: Duration?
@@ -20,5 +22,22 @@ package struct TimeLimit: Sendable {
         let ending = await TimedWork.run(until: duration, of: Stopwatch(on: clock), work)
         guard !ending.isLate else { throw error(duration) }
         return try ending.result.get()
+    }
+
+    /// The same for work whose result would be lost for good: what it returns too late, or to a caller that was cancelled, counts as well.
+    package func obtain<Value: Sendable>(
+        error late: @escaping @Sendable (Duration) -> HTTPError, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let obtained = Locked<Value?>(nil)
+        do {
+            return try await run(error: late) {
+                let value = try await work()
+                obtained.withLock { $0 = value }
+                return value
+            }
+        } catch {
+            guard let value = obtained.withLock({ $0 }) else { throw error }
+            return value
+        }
     }
 }

@@ -180,12 +180,13 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         }
     }
 
-    /// What the issuer gives in place of a token, within the time that it may take.
+    /// What the issuer gives in place of a token, within the time that it may take, and also what it gives later than that: it may have taken
+    /// the old one for it.
     private func refreshed(_ mine: SharedToken.Held) async throws -> OAuthToken {
         let late: @Sendable (Duration) -> HTTPError = {
             HTTPError(.timeout, "Refreshing the fleet's token took longer than \($0).")
         }
-        return try await TimeLimit(refreshTimeout, on: core.stopwatch.clock).run(error: late) { [base] in
+        return try await TimeLimit(refreshTimeout, on: core.stopwatch.clock).obtain(error: late) { [base] in
             try await base.refresh(mine.token)
         }
     }
