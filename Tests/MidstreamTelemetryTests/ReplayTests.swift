@@ -309,7 +309,7 @@ struct ReplayTests {
     @Test("by a transport that records lacks what the client withholds, and is found without it")
     func namesOfTheClient() async throws {
         let redaction = Redaction(headers: ["X-Session"], queryItems: ["pin"], jsonFields: ["iban"])
-        let recording = RecordingTransport(StubTransport.ok)
+        let recording = RecordingTransport(StubTransport.ok, redaction: redaction)
         let request = { (secret: String) in
             HTTPRequest(
                 .post, "http://h/?pin=\(secret)", headers: ["X-Session": secret], body: .json(text: #"{"iban":"\#(secret)"}"#))

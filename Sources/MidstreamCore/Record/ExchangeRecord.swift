@@ -142,17 +142,15 @@ public final class ExchangeRecord: Sendable {
 
     /// The record of an exchange that nobody observed. Bodies that are in memory are kept.
     ///
-    /// - Parameters:
-    ///   - isBodyArriving: Whether the body of the response wasn't there yet, whatever that has in its place.
-    ///   - redaction: What is withheld; what always is by default.
+    /// - Parameter isBodyArriving: Whether the body of the response wasn't there yet, whatever that has in its place.
     package convenience init(
         of request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, number: Int = 1, at date: Date,
-        start: Duration = .zero, duration: Duration, isBodyArriving: Bool = false, redaction: Redaction = Redaction()
+        start: Duration = .zero, duration: Duration, isBodyArriving: Bool = false
     ) {
         let beginning = Beginning(
             id: ID(call: .unique(), number: number), attempt: request.attempt, cause: "first", date: date, start: start,
             method: request.method, url: request.urlText, route: request.route, requestHeaders: request.headers,
-            source: RecordSource(redaction))
+            source: RecordSource(Redaction()))
         var outcome = Outcome(duration: duration)
         outcome.requestBody = Body(of: request.body)
         outcome.isBodyArriving = isBodyArriving

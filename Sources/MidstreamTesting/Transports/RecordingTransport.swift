@@ -19,20 +19,25 @@ public struct RecordingTransport: HTTPTransport {
         /// How long it took until the transport returned, which for a streamed response is its head.
         public let duration: Duration
         let isBodyArriving: Bool
-        /// What is withheld of it in an archive.
-        let redaction: Redaction
     }
 
     private let base: any HTTPTransport
     private let stopwatch: Stopwatch
+    private let redaction: Redaction
     private let log = Locked([Exchange]())
 
     /// Wraps a transport.
     ///
-    /// - Parameter clock: What times are measured by; the real one by default.
-    public init(_ base: any HTTPTransport, clock: any Clock<Duration> = ContinuousClock()) {
+    /// - Parameters:
+    ///   - clock: What times are measured by; the real one by default.
+    ///   - redaction: What ``archive`` withholds beside what always is: that of the client (``HTTPClient/Configuration/redaction``), which a
+    ///     transport doesn't know. Nothing by default.
+    public init(
+        _ base: any HTTPTransport, clock: any Clock<Duration> = ContinuousClock(), redaction: Redaction = Redaction()
+    ) {
         self.base = base
         stopwatch = Stopwatch(on: clock)
+        self.redaction = redaction
     }
 
     /// The wrapped transport's.
@@ -53,16 +58,17 @@ public struct RecordingTransport: HTTPTransport {
     /// The exchanges so far, in the order in which they ended.
     public var exchanges: [Exchange] { log.withLock { $0 } }
 
-    /// The exchanges so far as an archive, to be saved and to be played by `ReplayTransport`. Secrets are withheld, also those that only the
-    /// client's redaction knows. Dates are counted from now back. A body that was still arriving isn't there: when it is played, reading it fails with `notRecorded`.
+    /// The exchanges so far as an archive, to be saved and to be played by `ReplayTransport`; secrets are withheld, those of a client's own
+    /// redaction where the transport was made with it. Dates are counted from now back. A body that was still arriving isn't there: when it is
+    /// played, reading it fails with `notRecorded`.
     public var archive: HARArchive {
         let began = Date() - stopwatch.elapsed / .seconds(1)
         return HARArchive(
             exchanges.map { exchange in
                 ExchangeRecord(
                     of: exchange.request, exchange.result, at: began + exchange.start / .seconds(1), start: exchange.start,
-                    duration: exchange.duration, isBodyArriving: exchange.isBodyArriving, redaction: exchange.redaction)
-            })
+                    duration: exchange.duration, isBodyArriving: exchange.isBodyArriving)
+            }, redaction: redaction)
     }
 
     /// Sends the request by the wrapped transport.
@@ -105,8 +111,7 @@ extension RecordingTransport: ExchangeTransport {
             isBodyArriving = true
         }
         let exchange = Exchange(
-            request: request, result: result, start: start, duration: duration, isBodyArriving: isBodyArriving,
-            redaction: ChainPosition.current?.call?.owner.redaction ?? Redaction())
+            request: request, result: result, start: start, duration: duration, isBodyArriving: isBodyArriving)
         log.withLock { $0.append(exchange) }
     }
 }
