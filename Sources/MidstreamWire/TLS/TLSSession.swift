@@ -95,7 +95,8 @@
             // A name's last dot says that it is absolute; certificates have none.
             let name = host.hasSuffix(".") ? String(host.dropLast()) : host
             guard !name.isEmpty else { throw HTTPError.tls("The URL's host is no name.") }
-            SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+            // A subject's common name is nobody's (RFC 9110 §4.3.4).
+            SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
             guard SSL_set1_host(ssl, name) == 1 else { throw HTTPError.noResources(ENOMEM) }
             name.withCString { pointer in
                 _ = SSL_ctrl(

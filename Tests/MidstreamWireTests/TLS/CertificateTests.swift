@@ -21,6 +21,15 @@
             await #expect(throws: HTTPError.self) { _ = try await transport.deliver(request(url, .buffered(upTo: 10))) }
         }
 
+        /// Of a request for a name at the server's address.
+        private func failure(_ transport: WireTransport, named host: String, _ server: RawServer) async -> HTTPError? {
+            await #expect(throws: HTTPError.self) {
+                var sent = request("https://\(host)/", .buffered(upTo: 10))
+                sent.address = "127.0.0.1:\(server.port)"
+                _ = try await transport.deliver(sent)
+            }
+        }
+
         @Test func `A certificate has to be of the address`() async throws {
             let authority = try await TestAuthority()
             let server = try authority.server("good")
@@ -35,15 +44,20 @@
             }
         }
 
+        /// OpenSSL takes it for a name where there is none of a server.
+        @Test func `The common name of a certificate's subject names no server`() async throws {
+            let authority = try await TestAuthority()
+            let server = try authority.server("good")
+            let error = await failure(transport(trusting: authority.root), named: "good", server)
+            #expect(error?.code == .tls && error?.phase == .notSent)
+            #expect(error?.message.contains("name mismatch") == true, "\(error as Any)")
+        }
+
         /// OpenSSL takes an empty name for none, and any certificate then.
         @Test func `A dot alone is a name that no certificate is for`() async throws {
             let authority = try await TestAuthority()
             let server = try authority.server("good")
-            var sent = request("https://./", .buffered(upTo: 10))
-            sent.address = "127.0.0.1:\(server.port)"
-            let transport = transport(trusting: authority.root)
-            let dotted = sent
-            let error = await #expect(throws: HTTPError.self) { _ = try await transport.deliver(dotted) }
+            let error = await failure(transport(trusting: authority.root), named: ".", server)
             #expect(error?.code == .tls && error?.phase == .notSent)
         }
 
