@@ -28,6 +28,8 @@
         /// The one whose fields come: they come together (RFC 9113 §4.3).
         @exclusivity(unchecked) private var receiving: HTTP2Stream?
         @exclusivity(unchecked) private var hasServed = false
+        /// A request has left.
+        @exclusivity(unchecked) private var hasOpened = false
         /// Nothing has come yet.
         @exclusivity(unchecked) private(set) var isNew = true
         /// No further streams begin.
@@ -117,7 +119,16 @@
         /// Lets no further streams begin, not even those that wait within the session: its server was too slow.
         func distrust() {
             retire()
-            for stream in streams.values where session?.hasOpened(stream: stream.id) == false { stream.leave() }
+            for stream in unopened { stream.leave() }
+        }
+
+        /// Those that wait within the session for the server to take further streams, in their order.
+        private var unopened: [HTTP2Stream] {
+            Self.inOrder(streams.values.filter { session?.hasOpened(stream: $0.id) == false })
+        }
+
+        private static func inOrder(_ streams: some Sequence<HTTP2Stream>) -> [HTTP2Stream] {
+            streams.sorted { $0.id < $1.id }
         }
 
         /// The stream's transfer has ended.
@@ -252,7 +263,7 @@
             retire()
             endPing()
             channel.close()
-            let ended = streams.values
+            let ended = Self.inOrder(streams.values)
             streams = [:]
             receiving = nil
             for stream in ended { stream.lose(failure, violation: violation) }
@@ -335,8 +346,9 @@
         func didReceiveGoAway(_ code: HTTP2ErrorCode) {
             retire()
             if code == .http11Required { loop.leaveHTTP2(route) }
-            // Those that wait within the session would wait for what is still answered, and then be refused.
-            for stream in streams.values where session?.hasOpened(stream: stream.id) == false { stream.didClose(.refusedStream) }
+            // Those that wait within the session would wait for what is still answered, and then be refused. That isn't counted where others
+            // have left, so that it comes to an end with them.
+            for stream in unopened { hasOpened ? stream.leave(resetting: nil) : stream.didClose(.refusedStream) }
             if !hasStreams { endSoon() }
         }
 
@@ -356,7 +368,7 @@
                 return
             }
             // The server gives back what it has read in parts as small as it likes, for the stream and for the connection (RFC 9113 §6.9).
-            if type == 0 { idleFrames = max(idleFrames - 4 - length / 512, -Self.mostOwed) }
+            if type == 0 { idleFrames = max(idleFrames - 4 - length / 512, -Self.mostOwed) } else { hasOpened = true }
             streams[stream]?.didSend(length + 9, isLast: isLast)
         }
     }

@@ -228,9 +228,11 @@
         }
 
         /// Its transfer, of which nothing has been sent, doesn't wait any more for the connection to take further streams.
-        func leave() {
+        ///
+        /// - Parameter code: Nil: the session opens no streams any more.
+        func leave(resetting code: HTTP2ErrorCode? = .cancel) {
             // One that waits for its reader may be closed.
-            if !isClosed { goElsewhere(resetting: .cancel) }
+            if !isClosed { goElsewhere(resetting: code) }
         }
 
         private func goElsewhere(byHTTP1: Bool = false, resetting code: HTTP2ErrorCode? = nil) {

@@ -29,6 +29,71 @@
             #expect(error?.code == .timeout)
         }
 
+        /// RFC 9113 §6.8: nothing of them has left.
+        @Test func `They outlast any number of connections that take no further ones`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
+            let mayLeave = DispatchSemaphore(value: 0)
+            // Each takes one request and, at a time, as many as there may be before the server has told.
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(HTTP2Frame.settings((3, 100))), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response(stream: first))
+                var taken: [UInt32] = []
+                while taken.count < 100, let stream = peer.nextRequest() { taken.append(stream) }
+                guard taken.count == 100 else { return }
+                mayLeave.wait()
+                peer.write(HTTP2Frame.goAway(last: taken[99]) + taken.flatMap { HTTP2Frame.response(stream: $0) })
+                connection.waitForEnd()
+            }
+            let url = server.url
+            _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            let loop = try #require(transport.executor as? EventLoop)
+            try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+                for _ in 1..<505 {
+                    group.addTask { try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes }
+                }
+                await eventually { await onLoop(loop) { loop.active.count } == 504 }
+                for _ in 1...5 { mayLeave.signal() }
+                for try await bytes in group { #expect(bytes == Array("ok".utf8)) }
+            }
+            #expect(server.accepted == 5)
+        }
+
+        @Test func `They leave in their order a connection that takes no further ones`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
+            let (mayLeave, requests) = (DispatchSemaphore(value: 0), Locked(0))
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
+                while let stream = peer.nextRequest() {
+                    let number = requests.withLock { requests in
+                        requests += 1
+                        return requests
+                    }
+                    peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                    if number == 1 {
+                        mayLeave.wait()
+                        peer.write(HTTP2Frame.goAway(last: stream))
+                    }
+                    peer.write(HTTP2Frame.data("\(number)", end: true, stream: stream))
+                }
+            }
+            let url = server.url
+            let first = try await transport.deliver(request(url, .streamed))
+            let loop = try #require(transport.executor as? EventLoop)
+            var waiting: [Task<[UInt8]?, any Error>] = []
+            for number in 2...10 {
+                waiting.append(Task { try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes })
+                await eventually { await onLoop(loop) { loop.active.count } == number }
+            }
+            mayLeave.signal()
+            for (number, task) in zip(2..., waiting) { #expect(try await task.value == Array("\(number)".utf8)) }
+            #expect(try await first.body.collect() == Array("1".utf8))
+            #expect(server.accepted == 2)
+        }
+
         /// The one before them has no limit, since its reader is behind.
         @Test func `The time for a body doesn't count before it can be sent`() async throws {
             let transport = wireTransport(
