@@ -32,6 +32,9 @@
         /// In nanoseconds: 10 s.
         private static let timeOfFlood: UInt64 = 10_000_000_000
 
+        /// `SSL_OP_NO_RENEGOTIATION`, a macro.
+        private static let noRenegotiation: UInt64 = 1 << 30
+
         let context: TLSContext
         /// Whose sessions can be resumed.
         let peer: String
@@ -109,7 +112,11 @@
         func handshake() -> Progress {
             ERR_clear_error()
             let result = SSL_do_handshake(ssl)
-            if result == 1 { return checkPins() }
+            if result == 1 {
+                // Requests of others would be under way meanwhile (RFC 9113 §9.2.1).
+                if chosenProtocol == "h2" { SSL_set_options(ssl, Self.noRenegotiation) }
+                return checkPins()
+            }
             if SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ { return .wait }
             return .failed(failure())
         }

@@ -112,6 +112,23 @@
             #expect(try await transport.deliver(HTTPRequest(.put, server.url, body: .bytes(body))).status == 200)
         }
 
+        /// RFC 9113 §9.2.1. It goes on only where the client takes part.
+        @Test func `TLS 1.2 isn't negotiated anew under HTTP/2`() async throws {
+            let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], isOld: true)
+            let server = try RawServer(tls: tls) { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                connection.renegotiate()
+                guard peer.waitForEcho() else { return }
+                peer.write(HTTP2Frame.response(stream: stream))
+                connection.waitForEnd()
+            }
+            let transport = transport(trusting: Servers["CA"])
+            let error = await failure(transport, server.url)
+            #expect(error?.code == .tls || error?.code == .connectionLost, "\(error as Any)")
+            #expect(server.accepted == 1)
+        }
+
         /// RFC 8446 §4.6.3: in the middle of a response, and on a connection that nobody uses.
         @Test func `A connection goes on when its keys are changed`() async throws {
             let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], offersHTTP2: false)
