@@ -12,7 +12,7 @@
     ///
     /// A request may be sent from any task; cancelling that task, or the one that reads a streamed body, gives up the exchange.
     /// A streamed body that is released unread is given up, too. At most 256 KiB of it wait in memory for its reader,
-    /// over HTTP/2 up to 1 MiB.
+    /// over HTTP/2 up to 1 MiB more.
     ///
     /// A request whose kept connection turns out to be dead before a byte of an answer goes out on a new one, once, if none of it was sent or
     /// if it may be repeated (RFC 9110 §9.2.2); others fail with ``HTTPError/Code/connectionLost``. What a server says not to have processed

@@ -8,6 +8,8 @@
         private static let mostRefusals = 3
         /// Room for most heads.
         private static let usualHead = 512
+        /// How much is handed over at a time of what had to wait: 64 KiB.
+        private static let sliceSize = 64 << 10
         /// What comes before the fields; the status is kept apart.
         private static let statusLine = Array("HTTP/2 \n".utf8)
 
@@ -18,8 +20,8 @@
         /// Fields in the form of a head, or of trailers, of HTTP/1.
         private var fields: [UInt8] = []
         @exclusivity(unchecked) private var status = 0
-        /// What of the body can't be dealt with yet.
-        private var held: [UInt8] = []
+        /// What of the body can't be dealt with yet, in slices.
+        private var held: [[UInt8]] = []
         /// The server has ended it.
         @exclusivity(unchecked) private var hasEnd = false
         /// Neither side sends any more.
@@ -154,11 +156,15 @@
         func receive(_ data: UnsafeRawBufferPointer) {
             transfer.noteActivity()
             transfer.measured.bodyBytes += Int64(data.count)
-            guard held.isEmpty, !transfer.isReceivingPaused else {
-                held.append(contentsOf: data)
-                return
+            if !held.isEmpty || transfer.isReceivingPaused || !take(data) { hold(data) }
+        }
+
+        private func hold(_ data: UnsafeRawBufferPointer) {
+            if let last = held.indices.last, held[last].count + data.count <= Self.sliceSize {
+                held[last].append(contentsOf: data)
+            } else {
+                held.append([UInt8](data))
             }
-            if !take(data) { held.append(contentsOf: data) }
         }
 
         /// False when it is to be taken later.
@@ -174,12 +180,8 @@
         func receive() {
             assert(connection.loop.isCurrent)
             guard !transfer.isReceivingPaused, !held.isEmpty else { return }
-            var bytes: [UInt8] = []
-            swap(&bytes, &held)
-            guard bytes.withUnsafeBytes({ take($0) }) else {
-                held = bytes
-                return
-            }
+            // No more than there is room for, since what is taken lets the server send as much again.
+            while transfer.isUnderWay, let slice = held.first, slice.withUnsafeBytes({ take($0) }) { held.removeFirst() }
             connection.flushSoon()
             if hasEnd { receiveEnd() }
         }

@@ -62,5 +62,40 @@
             #expect(try await held.body.collect().count == 65 << 14)
             #expect(server.accepted == 1)
         }
+
+        /// RFC 9113 §5.2: what has come is all that the server may send before the reader goes on.
+        @Test func `A reader makes room for what it takes, and not for what waits behind that`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let (isFull, isCredited, credit) = (Gate(), Gate(), Locked(0))
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                let piece = String(repeating: "a", count: 16 << 10)
+                peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                for _ in 0..<64 { peer.write(HTTP2Frame.data(piece, stream: stream)) }
+                guard peer.waitForEcho() else { return }
+                isFull.open()
+                while let (kind, _, credited, payload) = peer.readFrame() {
+                    guard kind == .windowUpdate, credited == stream else { continue }
+                    let count = payload.reduce(0) { $0 << 8 | Int($1) }
+                    credit.withLock { $0 = count }
+                    isCredited.open()
+                    peer.write(HTTP2Frame.data(piece, end: true, stream: stream))
+                    return connection.waitForEnd()
+                }
+            }
+            let response = try await transport.deliver(request(server.url, .streamed))
+            await isFull.wait()
+            var count = 0
+            for try await chunk in response.body {
+                if count == 0 {
+                    await isCredited.wait()
+                    // A slice is taken as a whole.
+                    #expect(credit.withLock { $0 } - chunk.count <= BodyStream.limit + (64 << 10))
+                }
+                count += chunk.count
+            }
+            #expect(count == 65 << 14)
+        }
     }
 #endif
