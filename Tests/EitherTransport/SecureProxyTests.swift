@@ -112,6 +112,23 @@
             #expect(error?.code == .tls)
         }
 
+        /// The proxy ends its own TLS when the server is gone.
+        @Test func `A server's connection that ends in the handshake is no fault of TLS`() async throws {
+            let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"])
+            let proxy = try RawServer(tls: tls) { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\n\r\n")
+                _ = connection.readSome()
+                connection.endTLS()
+                connection.waitForEnd()
+            }
+            let error = await #expect(throws: HTTPError.self) {
+                _ = try await transport(through: proxy).deliver(request("https://a.invalid/", .buffered(upTo: 10)))
+            }
+            #expect(error?.code == .connection, "\(error as Any)")
+            #expect(error?.phase == .notSent)
+        }
+
         @Test func `A refusal is the proxy's`() async throws {
             let proxy = try Self.proxy()
             let error = await #expect(throws: HTTPError.self) {

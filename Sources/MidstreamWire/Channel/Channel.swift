@@ -310,6 +310,7 @@
                     endpoints.tlsVersion = tls.isForProxy ? nil : tls.version
                     endpoints.isResumedSession = tls.isForProxy ? nil : tls.isResumed
                     return true
+                case .cut: throw .ended
                 case .failed(let text): throw .tls(text)
                 case .wait: break
                 }

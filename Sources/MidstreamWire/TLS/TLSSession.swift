@@ -14,6 +14,8 @@
             case done
             /// More has to be received first.
             case wait
+            /// The connection has ended.
+            case cut
             case failed(String)
         }
 
@@ -117,8 +119,9 @@
                 if chosenProtocol == "h2" { SSL_set_options(ssl, Self.noRenegotiation) }
                 return checkPins()
             }
-            if SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ { return .wait }
-            return .failed(failure())
+            let error = SSL_get_error(ssl, result)
+            if error == SSL_ERROR_WANT_READ { return .wait }
+            return isCut(error) ? .cut : .failed(failure())
         }
 
         private func checkPins() -> Progress {
@@ -216,14 +219,19 @@
             ERR_clear_error()
             let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
             if count > 0 { return .bytes(Int(count)) }
-            switch SSL_get_error(ssl, count) {
+            let error = SSL_get_error(ssl, count)
+            switch error {
             case SSL_ERROR_WANT_READ:
                 return isFlooded ? .failed("TLS failed: the server sends too many messages of TLS's own.") : .wait
             case SSL_ERROR_ZERO_RETURN: return .ended
-            case SSL_ERROR_SSL where ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING: return .cut
-            case SSL_ERROR_SYSCALL: return .cut
-            default: return .failed(failure())
+            default: return isCut(error) ? .cut : .failed(failure())
             }
+        }
+
+        /// Whether it is the connection's end that an error tells of.
+        private func isCut(_ error: Int32) -> Bool {
+            error == SSL_ERROR_SYSCALL
+                || error == SSL_ERROR_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING
         }
 
         /// Takes bytes to be sent; gives how many. What they become is ``output(into:)``'s.
