@@ -91,7 +91,7 @@
             SSL_free(ssl)
         }
 
-        /// - Throws: When it can't be kept: OpenSSL would take any name.
+        /// - Throws: When it can't be kept: OpenSSL would take any name, and those of all subdomains for one that begins with a dot.
         private func setPeer(_ host: String) throws(HTTPError) {
             if AddressText.isAddress(host) {
                 guard X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 else { throw HTTPError.noResources(ENOMEM) }
@@ -99,7 +99,7 @@
             }
             // A name's last dot says that it is absolute; certificates have none.
             let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-            guard !name.isEmpty else { throw HTTPError.tls("The URL's host is no name.") }
+            guard !name.isEmpty, !name.hasPrefix(".") else { throw HTTPError.tls("The URL's host is no name.") }
             // A subject's common name is nobody's (RFC 9110 §4.3.4).
             SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
             guard SSL_set1_host(ssl, name) == 1 else { throw HTTPError.noResources(ENOMEM) }

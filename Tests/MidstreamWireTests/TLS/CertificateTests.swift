@@ -53,11 +53,12 @@
             #expect(error?.message.contains("name mismatch") == true, "\(error as Any)")
         }
 
-        /// OpenSSL takes an empty name for none, and any certificate then.
-        @Test func `A dot alone is a name that no certificate is for`() async throws {
+        /// OpenSSL takes an empty name for none, and any certificate then; and one that begins with a dot for that of any subdomain.
+        @Test(arguments: [".", ".example"])
+        func `A name that begins with a dot is one that no certificate is for`(_ name: String) async throws {
             let authority = try await TestAuthority()
-            let server = try authority.server("good")
-            let error = await failure(transport(trusting: authority.root), named: ".", server)
+            let server = try authority.server("named")
+            let error = await failure(transport(trusting: authority.root), named: name, server)
             #expect(error?.code == .tls && error?.phase == .notSent)
         }
 

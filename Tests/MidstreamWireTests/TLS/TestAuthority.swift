@@ -18,7 +18,7 @@
         var root: String { path("root.pem") }
 
         /// A server with one of the certificates, all of which are for 127.0.0.1: `good`, `expired`, `early`; `alone`, which another authority
-        /// has issued, and `chain`, the same with that authority's.
+        /// has issued, and `chain`, the same with that authority's; and `named`, which is for server.example instead.
         func server(_ name: String) throws -> RawServer {
             let tls = try TLSServer(certificate: path("\(name).pem"), key: path("\(name).key"), offersHTTP2: false)
             return try RawServer(tls: tls) { connection in
@@ -54,6 +54,9 @@
             [server]
             basicConstraints = critical, CA:false
             subjectAltName = IP:127.0.0.1
+            [named]
+            basicConstraints = critical, CA:false
+            subjectAltName = DNS:server.example
             END
             touch index
             key="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -config ca.cnf"
@@ -65,6 +68,7 @@
                     -startdate "${4}0101000000Z" -enddate "${5}0101000000Z" -in "$1.csr" -out "$1.pem"
             }
             issue good server root 2020 2100
+            issue named named root 2020 2100
             issue expired server root 2000 2001
             issue early server root 2100 2101
             issue between authority root 2020 2100
