@@ -98,7 +98,7 @@
         }
 
         private func add(_ pem: [UInt8], to store: OpaquePointer?, from source: String) throws {
-            let count = pem.withUnsafeBytes { bytes in
+            let (count, isWhole) = pem.withUnsafeBytes { bytes in
                 let input = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
                 defer { BIO_free(input) }
                 var count = 0
@@ -106,9 +106,11 @@
                     if X509_STORE_add_cert(store, certificate) == 1 { count += 1 }
                     X509_free(certificate)
                 }
-                return count
+                // Otherwise it is one that can't be read that has stopped it, and those behind that would be left out.
+                return (count, ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE)
             }
             ERR_clear_error()
+            guard isWhole else { throw HTTPError.tls("\(source) a certificate that can't be read.") }
             guard count > 0 else { throw HTTPError.tls("\(source) no certificate.") }
         }
 

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Foundation
     import MidstreamCore
     import MidstreamTransport
     import TestSupport
@@ -60,6 +61,21 @@
             let server = try authority.server("named")
             let error = await failure(transport(trusting: authority.root), named: name, server)
             #expect(error?.code == .tls && error?.phase == .notSent)
+        }
+
+        /// Those behind it would be left out.
+        @Test func `Of authorities none may be cut short`() async throws {
+            let authority = try await TestAuthority()
+            let server = try authority.server("good")
+            let root = [UInt8](try Data(contentsOf: URL(fileURLWithPath: authority.root)))
+            for rest in [root, Array("more".utf8)] {
+                let whole = transport(trusting: authority.root) { $0.tls.authorities = .pem(root + rest) }
+                #expect(try await whole.deliver(request(server.url, .buffered(upTo: 10))).status == 200)
+            }
+            let cut = transport(trusting: authority.root) { $0.tls.authorities = .pem(root + root.prefix(root.count / 2)) }
+            let error = await failure(cut, server.url)
+            #expect(error?.code == .tls && error?.phase == .notSent)
+            #expect(error?.message.contains("can't be read") == true, "\(error as Any)")
         }
 
         @Test(arguments: [("expired", "has expired"), ("early", "is not yet valid")])
