@@ -33,7 +33,7 @@
                 // Before they are read, so that what changes meanwhile is read again.
                 let files = FileVersion.ofFiles(configuration.clientCertificate)
                 let fresh = Result { try TLSContext(configuration) }
-                if case .failure(let error) = fresh, state.made != nil {
+                if case .failure(let error) = fresh {
                     problem = error
                     if case .success? = state.made { return state.made ?? fresh }
                 }

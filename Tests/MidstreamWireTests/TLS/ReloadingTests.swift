@@ -79,12 +79,15 @@
         }
 
         @Test func `Without a first one requests fail until there is one`() async throws {
-            let transport = transport()
+            let failures = Locked<[HTTPError]>([])
+            let transport = transport(failures)
             let error = await #expect(throws: HTTPError.self) { _ = try await status(transport) }
             #expect(error?.code == .tls)
+            #expect(failures.withLock { $0 }.map(\.code) == [.tls])
             try copy("CLIENT_CERT", to: certificate)
             try copy("CLIENT_KEY", to: key)
             #expect(try await status(transport) == 200)
+            #expect(failures.withLock { $0 }.count == 1)
         }
 
         @Test func `A first one is tried again when its own files stay as they are, too`() async throws {
