@@ -244,8 +244,8 @@
             return result
         }
 
-        /// Has the next read ask the system.
-        func expectsSomething() { canRead = true }
+        /// Has the next read ask the system, and the next write.
+        func expectsSomething() { (canRead, canWrite) = (true, true) }
 
         /// How much is encrypted ahead of what the system takes.
         private static let mostEncrypted = 64 << 10

@@ -42,6 +42,8 @@
         private var output: [UInt8] = []
         @exclusivity(unchecked) private var outputSent = 0
         @exclusivity(unchecked) private var willBeFlushed = false
+        /// The system took nothing the last time.
+        @exclusivity(unchecked) private(set) var isHeldUp = false
         /// Below zero: so many are owed for what has been sent.
         @exclusivity(unchecked) private var idleFrames = 0
         /// How many bytes have come in frames of which nghttp2 doesn't tell: those of streams that are over. Below zero: so many may come.
@@ -52,6 +54,10 @@
         @exclusivity(unchecked) private var lastReceived: UInt64
         /// The server has been asked for an answer, and nothing has come since.
         @exclusivity(unchecked) private var isPinging = false
+        /// How long it has for that, in nanoseconds.
+        private var answerLimit: UInt64 = 0
+        /// The system has taken something since, of what it had no room for before.
+        @exclusivity(unchecked) private var hasGoneOn = false
         /// The rule that the server has broken.
         private var violation: String?
 
@@ -194,7 +200,11 @@
                 guard !output.isEmpty else { return closeIfOver() }
                 let count = output.withUnsafeBytes { channel.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...])) }
                 // When nothing can be sent any more, reading tells why.
-                guard let count, count > 0 else { return }
+                guard let count, count > 0 else {
+                    isHeldUp = true
+                    return
+                }
+                if isHeldUp { (isHeldUp, hasGoneOn) = (false, true) }
                 outputSent += count
                 rest -= 1
             }
@@ -275,8 +285,14 @@
         private func ping(answeredWithin limit: UInt64) {
             guard !isPinging else { return }
             isPinging = true
+            answerLimit = limit
             session?.ping()
-            loop.wake(self, at: loop.now + limit)
+            expectAnswer()
+        }
+
+        private func expectAnswer() {
+            hasGoneOn = false
+            loop.wake(self, at: loop.now + answerLimit)
         }
 
         private func noteAnswer() {
@@ -297,7 +313,12 @@
         }
 
         func isWoken() {
-            if isPinging { lose(.system(ETIMEDOUT)) }
+            // Of little room the system doesn't tell.
+            channel.expectsSomething()
+            flush()
+            guard isPinging else { return }
+            // The PING may wait behind what is still on its way to the server, which takes it: the path isn't forgotten.
+            hasGoneOn ? expectAnswer() : lose(.system(ETIMEDOUT))
         }
     }
 

@@ -318,6 +318,52 @@
             #expect(server.accepted == 2)
         }
 
+        /// RFC 9113 §6.7: the PING waits behind the upload.
+        @Test func `A server that takes an upload slowly isn't silent`() async throws {
+            let transport = WireTransport(
+                WireSettings(
+                    TransportConfiguration(httpVersions: .http2PriorKnowledge),
+                    silence: HTTP2Silence(longest: 0, longestAnswer: 120_000_000_000)))
+            defer { transport.close() }
+            let (mayRead, hasRead, mayAnswer) = (DispatchSemaphore(value: 0), Gate(), DispatchSemaphore(value: 0))
+            let size = 64 << 20
+            let server = try RawServer { connection in
+                let peer = HTTP2Peer(connection)
+                let window = HTTP2Frame.windowUpdate(1 << 30, stream: 0)
+                guard peer.begin(HTTP2Frame.settings((4, 1 << 30)) + window) else { return }
+                mayRead.wait()
+                var (count, whole) = (0, [UInt32]())
+                // More than the system keeps of what nobody reads.
+                while count < size / 2, let (kind, flags, stream, payload) = peer.readFrame() {
+                    count += payload.count
+                    if kind == .headers, flags & HTTP2Frame.endStream != 0 { whole.append(stream) }
+                }
+                hasRead.open()
+                mayAnswer.wait()
+                for stream in whole { peer.write(HTTP2Frame.response(stream: stream)) }
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.response(stream: stream)) }
+            }
+            let url = server.url
+            let put = HTTPRequest(.put, url, body: .bytes([UInt8](repeating: 7, count: size)))
+            let upload = Task { try await transport.deliver(put).body.collect() }
+            let loop = try #require(transport.executor as? WireLoop)
+            let find: @Sendable () -> HTTP2Connection? = { (loop.active.first?.wire.connection as? HTTP2Stream)?.connection }
+            await eventually { await onLoop(loop) { find()?.isHeldUp } == true }
+            let connection = try #require(await onLoop(loop, find))
+            let other = Task { try await transport.deliver(request(url, .buffered(upTo: 10))).body.collect() }
+            await eventually { await onLoop(loop) { loop.active.count } == 2 }
+            mayRead.signal()
+            await hasRead.wait()
+            // As when the time for an answer is over.
+            await onLoop(loop) { connection.isWoken() }
+            let isLost = await onLoop(loop) { connection.channel.isClosed }
+            mayAnswer.signal()
+            try #require(!isLost)
+            #expect(try await upload.value == Array("ok".utf8))
+            #expect(try await other.value == Array("ok".utf8))
+            #expect(server.accepted == 1)
+        }
+
         /// Without a PING: its server hasn't been silent for long.
         @Test(arguments: deliveries)
         func `A connection whose server was too slow for the client is given up`(_ delivery: BodyDelivery) async throws {
