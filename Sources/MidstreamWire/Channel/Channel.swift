@@ -27,7 +27,8 @@
         private let channels: Channels
         @exclusivity(unchecked) private var tls: TLSSession?
         @exclusivity(unchecked) private var canRead = false
-        @exclusivity(unchecked) private var canWrite = false
+        /// Whether the system may take something.
+        @exclusivity(unchecked) var canWrite = false
         /// The system has told of the other side's end, so that reading goes on to it.
         @exclusivity(unchecked) private var seesEnd = false
         @exclusivity(unchecked) private var hasEnded = false
@@ -193,55 +194,6 @@
                 if taken < piece.count { break }
             }
             return flush() ? count : nil
-        }
-
-        /// What became of bytes of a file.
-        enum FileSending {
-            case sent(Int)
-            case wait
-            /// The file has no such bytes any more.
-            case ended
-            /// The file can't be read, for the system's reason.
-            case unreadable(Int32)
-            case failed
-        }
-
-        /// Has the system send bytes of a file, which it can where there is no TLS.
-        func send(_ count: Int, of file: Int32, from place: Int64) -> FileSending {
-            assert(tls == nil)
-            var place = Int(place)
-            while canWrite {
-                let sent = withoutBrokenPipe { sendfile(descriptor, file, &place, count) }
-                if sent > 0 { return .sent(sent) }
-                if sent == 0 { return .ended }
-                switch errno {
-                case EAGAIN: canWrite = false
-                case EINTR: break
-                case EIO, ESTALE, EINVAL, EISDIR, EOVERFLOW: return .unreadable(errno)
-                default: return .failed
-                }
-            }
-            return .wait
-        }
-
-        /// Keeps the signal of a connection that takes nothing any more from the process, since `sendfile` can't be told to, nor the thread,
-        /// which may be a caller's: a signal that was caused here is taken back here.
-        private func withoutBrokenPipe(_ body: () -> Int) -> Int {
-            var (signal, before, pending) = (sigset_t(), sigset_t(), sigset_t())
-            sigemptyset(&signal)
-            sigaddset(&signal, SIGPIPE)
-            sigpending(&pending)
-            pthread_sigmask(SIG_BLOCK, &signal, &before)
-            let result = body()
-            let number = errno
-            // Whatever the result: some of the bytes may have been taken before.
-            if sigismember(&pending, SIGPIPE) == 0 {
-                var atOnce = timespec()
-                sigtimedwait(&signal, nil, &atOnce)
-            }
-            pthread_sigmask(SIG_SETMASK, &before, nil)
-            errno = number
-            return result
         }
 
         /// Has the next read ask the system, and the next write.
