@@ -17,6 +17,14 @@ enum Outcome: Sendable {
         }
     }
 
+    /// Whether it is what another call has ended with, which an interceptor has made.
+    var isOfEndedCall: Bool {
+        switch self {
+        case .response(let response): response.hasEndedCall
+        case .failure(let error): (error as? HTTPError)?.hasEndedCall ?? false
+        }
+    }
+
     /// How far the request had come, if that is known.
     var phase: HTTPError.Phase? {
         switch self {

@@ -30,9 +30,11 @@ struct Retries {
     @inline(never)
     func areAllowed(by outcome: Outcome) -> Bool { limits(of: outcome)?.maxRetries ?? 0 > 0 }
 
-    /// Those of the request as it was when the attempt ended.
+    /// Those of the request as it was when the attempt ended. Another call's are its own, also where an interceptor has made it of the same
+    /// request.
     private func limits(of outcome: Outcome) -> RequestLimits? {
-        outcome.request?.id == original.id ? outcome.request?.limits : nil
+        guard !outcome.isOfEndedCall, let last = outcome.request, last.id == original.id else { return nil }
+        return last.limits
     }
 
     /// Takes over what interceptors behind the arbiter have set in the last attempt.

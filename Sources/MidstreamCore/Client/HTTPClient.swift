@@ -323,7 +323,7 @@ extension HTTPError {
         if phase != .notSent, !request.isRepeatable, self.request?.allowsUnsafeRetry != true { error.mayBeRepeated = false }
         error.response?.decoder = decoder
         error.request = error.request ?? request
-        error.callID = error.callID ?? request.id
+        error.hasEndedCall = true
         error.record = error.record ?? record
         if let response = error.response, response.record == nil { error.response?.record = record }
         return error

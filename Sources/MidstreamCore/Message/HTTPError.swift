@@ -53,7 +53,7 @@ public struct HTTPError: Error, Sendable {
         var isRefusedHere = false
         var isForNow = false
         var isForGood = false
-        var callID: HTTPRequest.ID?
+        var hasEndedCall = false
         var mayBeRepeated: Bool?
         var metrics: TransportMetrics?
         var call: (any Sendable)?
@@ -167,10 +167,11 @@ public struct HTTPError: Error, Sendable {
         return error
     }
 
-    /// The request of the call that ended with it; nil: none has yet.
-    var callID: HTTPRequest.ID? {
-        get { fields[0].callID }
-        set { fields[0].callID = newValue }
+    /// Whether a call has ended with it. To whoever has a part in a call, it is then the failure of another one, which an interceptor has made,
+    /// perhaps of the same request: its phase and response are that one's.
+    package internal(set) var hasEndedCall: Bool {
+        get { fields[0].hasEndedCall }
+        set { fields[0].hasEndedCall = newValue }
     }
 
     /// Whether the request of the present call may be sent a second time, where ``phase`` and ``request`` don't tell: they are those of a call

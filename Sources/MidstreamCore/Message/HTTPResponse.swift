@@ -101,6 +101,9 @@ public struct HTTPResponse: Sendable {
         set { fields[0].clientsDecoder = newValue }
     }
 
+    /// Whether a call has ended with it, whose client has then given it its decoder.
+    var hasEndedCall: Bool { fields[0].clientsDecoder != nil }
+
     /// Typed values that interceptors leave with the response.
     package var context: RequestContext {
         get { fields[0].context }

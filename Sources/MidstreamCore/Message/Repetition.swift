@@ -95,14 +95,10 @@ extension HTTPError {
         return request?.body.isSpent != true && (phase == .notSent || request?.isRepeatableFromTheStart == true)
     }
 
-    /// Whether the call of this request failed by itself, and not by another call that an interceptor has made, whose phase and response the
-    /// error has then.
-    package func isOwn(of request: HTTPRequest) -> Bool { callID.map { $0 == request.id } ?? true }
-
-    /// The error as the call of this request has it. What a call within it fails with doesn't say how far this request has come, which may have
+    /// The error as a call of this request has it that hasn't ended yet. What a call within it fails with doesn't say how far this request has come, which may have
     /// been answered before.
     func befalling(_ request: HTTPRequest) -> HTTPError {
-        if isOwn(of: request) { return self }
+        guard hasEndedCall else { return self }
         var error = self
         error.mayBeRepeated = request.isRepeatableFromTheStart && !request.body.isSpent
         if phase == .notSent { error.phase = .maybeProcessed }

@@ -195,7 +195,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         let outcome: ExchangeOutcome
         switch result {
         case .success(let response): outcome = .answered(response.status)
-        case .failure(let error): outcome = ExchangeOutcome(error, of: request)
+        case .failure(let error): outcome = ExchangeOutcome(error)
         }
         let now = table.time.now(next)
         var latency: Int64 = 0

@@ -157,7 +157,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         _ error: any Error, _ permits: Permits, since start: Int64, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
     ) {
-        lowerLimit(of: permits, after: ExchangeOutcome(error, of: request), since: start, request, next)
+        lowerLimit(of: permits, after: ExchangeOutcome(error), since: start, request, next)
     }
 
     @inline(never)

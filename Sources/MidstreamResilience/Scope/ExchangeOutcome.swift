@@ -11,14 +11,14 @@ enum ExchangeOutcome: Sendable, Equatable {
     /// No signal: refused on this side, cancelled, not to be sent at all, or the failure of a call that an interceptor has made by itself.
     case none
 
-    /// The outcome of an exchange with this request, as far as the error is of its call.
-    init(_ error: any Error, of request: HTTPRequest) {
+    /// The outcome of an exchange that failed.
+    init(_ error: any Error) {
         guard let error = error as? HTTPError else {
             self = .none
             return
         }
         switch error.code {
-        case _ where error.isRefusedHere || !error.isOwn(of: request): self = .none
+        case _ where error.isRefusedHere || error.hasEndedCall: self = .none
         // Whether or not anything was sent: a connection that hangs is the server's fault too.
         case .timeout, .deadlineExceeded: self = .timedOut
         case .connection, .connectionLost, .nameResolution, .tls, .proxy, .protocolViolation: self = .broken(error.code)

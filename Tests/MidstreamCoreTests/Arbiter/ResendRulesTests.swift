@@ -171,16 +171,23 @@ struct ResendRulesTests {
         #expect(stub.requests.map(\.method) == [.get, .post])
     }
 
-    @Test("E10 nor is one that was answered, if another request within its call was never sent", arguments: [false, true])
-    func failureWithin(isRedirected: Bool) async {
+    @Test(
+        "E10 nor is one that was answered, if another request within its call was never sent",
+        arguments: [false, true], [false, true])
+    func failureWithin(isRedirected: Bool, isOfSameRequest: Bool) async {
         let stub = StubTransport { request in
             HTTPResponse(status: isRedirected ? 303 : 201, headers: [.location: "https://h/paid"], request: request)
         }
         let other = bench.client(StubTransport { _ in throw HTTPError(.connection, phase: .notSent) })
+        let ask: @Sendable (HTTPRequest) async throws -> HTTPRequest = { request in
+            var question = isOfSameRequest ? request : HTTPRequest("/")
+            (question.method, question.urlText) = (.get, "https://h/ask")
+            return try await other.send(question).request
+        }
         let client = bench.client(stub, maxRetries: 3, validators: validators(.library)) {
-            $0.redirects = .custom { _, _ in try await other.send(HTTPRequest("/policy")).request }
+            $0.redirects = .custom { target, _ in try await ask(target) }
         } interceptors: {
-            ClosureResponseInterceptor { _ in _ = try await other.send(HTTPRequest("/log")) }
+            ClosureResponseInterceptor { response in _ = try await ask(response.request) }
         }
         let error = await httpError { try await client.send(HTTPRequest(.post, "/pay")) }
         #expect(error?.code == .connection && error?.phase != .notSent && error?.isTransient == false)

@@ -97,6 +97,28 @@ struct LateLimitTests {
         #expect(transport.requests.count == 2 && client.retryBudget?.calls == 1)
     }
 
+    @Test("What another client's interceptors set in the same request doesn't hold for the call", arguments: [true, false])
+    func ofAnotherClient(isAnswered: Bool) async {
+        let transport = StubTransport { request in
+            guard isAnswered else { throw HTTPError(.connection, phase: .notSent) }
+            return HTTPResponse(status: .serviceUnavailable, request: request)
+        }
+        var configuration = HTTPClient.Configuration()
+        (configuration.clock, configuration.timeout, configuration.maxRetries) = (clock, nil, 0)
+        configuration.random = { 0 }
+        var others = configuration
+        others.validators = []
+        let other = testClient(configuration: others, transport: transport) {
+            ClosureRequestInterceptor(stage: .attempt) { $0.maxRetries = 3 }
+        }
+        let client = testClient(configuration: configuration, transport: StubTransport.ok) {
+            ClosureHTTPInterceptor { request, _ in try await other.send(request) }
+        }
+        let error = await httpError { try await client.send(HTTPRequest("https://h/")) }
+        #expect(error?.code == (isAnswered ? .unacceptableStatus : .connection))
+        #expect(transport.requests.count == 1)
+    }
+
     @Test("A wait that would pass such a deadline isn't begun")
     func wait() async {
         let transport = StubTransport(status: .serviceUnavailable, headers: ["Retry-After": "10"])

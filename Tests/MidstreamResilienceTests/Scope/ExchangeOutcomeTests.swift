@@ -10,8 +10,10 @@ import Testing
 struct ExchangeOutcomeTests {
     private let bench = ArbiterBench()
 
-    @Test("nothing, where a request failed that an interceptor has sent by itself to another one", arguments: [false, true])
-    func anotherServer(isAnswered: Bool) async {
+    @Test(
+        "nothing, where a request failed that an interceptor has sent by itself to another one, perhaps the same",
+        arguments: [false, true], [false, true])
+    func anotherServer(isAnswered: Bool, isSameRequest: Bool) async {
         let (breaker, limit) = (CircuitBreaker(), ConcurrencyLimit(.adaptive(start: 20)))
         let tokens = bench.client(
             StubTransport { request in
@@ -23,7 +25,9 @@ struct ExchangeOutcomeTests {
         } interceptors: {
             breaker
             limit
-            ClosureRequestInterceptor(stage: .exchange) { _ in _ = try await tokens.send(HTTPRequest("https://tokens/")) }
+            ClosureRequestInterceptor(stage: .exchange) { request in
+                _ = try await tokens.send(isSameRequest ? request : HTTPRequest("https://tokens/"))
+            }
         }
         for _ in 0..<30 {
             let error = await httpError { try await client.send(HTTPRequest("/")) }
