@@ -21,7 +21,10 @@ extension Next {
         case 0: return try await self(input)
         case 1: return try await interceptors[0].intercept(input, next: self)
         default:
-            let rest = ClosureInterceptor<Input, Output> { input, _ in try await self(input) }
+            let rest = ClosureInterceptor<Input, Output> { input, inner in
+                // Where the last of them goes on, which may be in a branch or with other limits.
+                try await Next(links: links, index: index, position: inner.position)(input)
+            }
             return try await ChainLinks(interceptors, terminal: rest).run(input, at: position)
         }
     }

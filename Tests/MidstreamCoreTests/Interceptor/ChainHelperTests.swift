@@ -70,6 +70,22 @@ struct ChainHelperTests {
         #expect(try await send(through: wrapper) == ["b↓", "c↓", "c↑", "b↑"])
     }
 
+    @Test("A5 a branch that one of such a chain goes on in is also that of those behind the chain")
+    func nestedBranch() async throws {
+        let branching = ClosureHTTPInterceptor { try await $1.branch(asHedge: true)($0) }
+        let chain = branching.chain(before: around("b"))
+        let isHedge = Locked(false)
+        let client = testClient(transport: StubTransport.ok) {
+            ClosureHTTPInterceptor { try await chain.intercept($0, next: $1) }
+            ClosureHTTPInterceptor(stage: .exchange) { request, next in
+                isHedge.withLock { $0 = next.isHedge }
+                return try await next(request)
+            }
+        }
+        _ = try await client.send(HTTPRequest("https://h"))
+        #expect(isHedge.withLock { $0 })
+    }
+
     @Test("A5 requests pass a chain of their kind as listed, and responses one of theirs, whoever runs it")
     func takenApart() async throws {
         let (a, b) = (Both(name: "a", steps: steps), Both(name: "b", steps: steps))

@@ -372,15 +372,22 @@ struct CoalescingTests {
         #expect(coalescing.waiting == 0 && stub.requests.count == 1)
     }
 
-    @Test("each has the time that it has itself, from its own beginning", arguments: ["request", "client", "interceptor"])
-    func deadlines(by: String) async throws {
+    @Test(
+        "each has the time that it has itself, from its own beginning", arguments: ["request", "client", "interceptor"],
+        [false, true])
+    func deadlines(by: String, isNested: Bool) async throws {
         let stub = held.stub
         let coalescing = Coalescing()
         let client = bench.client(
             stub, { if by == "client" { $0.deadline = .seconds(10) } },
             interceptors: {
-                coalescing
                 if by == "interceptor" { ClosureRequestInterceptor("Time") { $0.deadline = .seconds(10) }.at(.call) }
+                if isNested {
+                    let chain = ChainedHTTPInterceptor.chain(inOrder: [coalescing, ClosureRequestInterceptor { _ in }])
+                    ClosureHTTPInterceptor(stage: .call) { try await chain.intercept($0, next: $1) }
+                } else {
+                    coalescing
+                }
             })
         func begin() -> Task<HTTPResponse, any Error> {
             Task {
