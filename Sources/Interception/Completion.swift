@@ -36,7 +36,7 @@ private final class Completion<Output: Sendable>: Sendable {
 }
 
 /// Tasks that were started on behalf of another one, such as by a callback-style interceptor that calls the rest of the chain, so that they can
-/// be cancelled with it.
+/// be cancelled with it. They have the task-local values of whoever starts them.
 package final class RunningTasks: Sendable {
     /// For what a run does after its deadline, which cancels the present task; cancelled when the run's user leaves.
     @TaskLocal package static var afterDeadline: RunningTasks?
@@ -47,9 +47,7 @@ package final class RunningTasks: Sendable {
         var started = 0
     }
     private let state = Locked(State())
-    /// Where the interceptor is, and what holds there, wherever its callbacks come from.
     private let executor = CallersExecutor()
-    private let inherited = RunningTasks.afterDeadline
 
     package init() {}
 
@@ -58,11 +56,9 @@ package final class RunningTasks: Sendable {
             state.started += 1
             let number = state.started
             // Entered under the lock, so that the task, which leaves under it too, can't leave first.
-            let task = Self.$afterDeadline.withValue(inherited) {
-                executor.start { [self] in
-                    await work()
-                    self.state.withLock { $0.running[number] = nil }
-                }
+            let task = executor.start { [self] in
+                await work()
+                self.state.withLock { $0.running[number] = nil }
             }
             state.running[number] = task
             return state.isCancelled ? task : nil
@@ -77,4 +73,25 @@ package final class RunningTasks: Sendable {
         }
         for task in running.values { task.cancel() }
     }
+}
+
+/// Has such tasks started with the task-local values of whoever makes this, wherever they are asked for: a thread that calls back is part of no
+/// task, or of another one.
+///
+/// It takes a task of its own, which waits for work, since task-local values can't be copied in any other way.
+final class CallersContext: Sendable {
+    private let works: AsyncStream<@Sendable () async -> Void>.Continuation
+
+    init(of tasks: RunningTasks) {
+        let (waiting, works) = AsyncStream<@Sendable () async -> Void>.makeStream()
+        self.works = works
+        CallersExecutor().startAtOnce {
+            for await work in waiting { tasks.start(work) }
+        }
+    }
+
+    // What has been asked for by then is started all the same.
+    deinit { works.finish() }
+
+    func start(_ work: @escaping @Sendable () async -> Void) { works.yield(work) }
 }

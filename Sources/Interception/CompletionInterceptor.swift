@@ -25,16 +25,16 @@ public protocol CompletionInterceptor<Input, Output>: Interceptor {
 /// The rest of a chain in callback style.
 public struct CompletionNext<Input: Sendable, Output: Sendable>: Sendable {
     let next: Next<Input, Output>
-    let tasks: RunningTasks
+    let context: CallersContext
 
     /// Runs the rest of the chain with `input` in a task of its own and hands the outcome to `completion`, exactly once.
     ///
-    /// The task is cancelled when the task that runs the whole chain is.
+    /// The task has the task-local values of the task that runs the whole chain, and is cancelled when that is.
     public func callAsFunction(
         _ input: Input, completion: @escaping @Sendable (Result<Output, any Error>) -> Void
     ) {
         let next = next
-        tasks.start { completion(await .of { try await next(input) }) }
+        context.start { completion(await .of { try await next(input) }) }
     }
 }
 
@@ -46,7 +46,8 @@ extension CompletionInterceptor {
         let tasks = RunningTasks()
         return try await withTaskCancellationHandler {
             try await withCompletion { completion in
-                intercept(input, next: CompletionNext(next: next, tasks: tasks), completion: completion)
+                let context = CallersContext(of: tasks)
+                intercept(input, next: CompletionNext(next: next, context: context), completion: completion)
             }
         } onCancel: {
             tasks.cancel()

@@ -46,6 +46,17 @@ struct CompletionTests {
         #expect(try await chain.proceed("") == "abc|cba")
     }
 
+    private enum Caller {
+        @TaskLocal static var name = "nobody"
+    }
+
+    @Test("C5 what a callback starts has the caller's task-local values, whichever thread it comes from")
+    func taskLocalValues() async throws {
+        let chain = InterceptorChain<String, String>([InCallbacks.later("a"), InCallbacks.later("b")]) { $0 + Caller.name }
+        let answer = try await Caller.$name.withValue("|") { try await chain.proceed("") }
+        #expect(answer == "ab|ba")
+    }
+
     @Test("C5 the worked example holds with callbacks throughout")
     func workedExample() async throws {
         struct Times: CompletionInterceptor {

@@ -53,6 +53,16 @@ import Testing
         #expect(stub.credentials == ["", "token 1"])
     }
 
+    @Test func aRefreshDoesNotWaitForItselfBehindOneThatPassesOnFromAnotherThread() async throws {
+        defer { box.withLock { $0 = nil } }
+        let authenticator = authenticator()
+        authenticator.expire("old")
+        let stub = StubTransport(status: .ok)
+        let client = client(stub, authenticator, OtherThread())
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.credentials == ["", "token 1"])
+    }
+
     @Test func atTheExchangeItStandsOutsideTheUsersOwn() {
         let client = testClient(transport: StubTransport(status: .ok)) {
             ClosureRequestInterceptor("Shard", stage: .exchange) { _ in }

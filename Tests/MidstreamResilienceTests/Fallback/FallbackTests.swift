@@ -1,4 +1,3 @@
-import Dispatch
 import Interception
 import MidstreamCore
 import MidstreamTesting
@@ -109,18 +108,6 @@ struct FallbackTests {
 
     /// What interrupts a fallback at the deadline from outside of it.
     enum Interrupted: CaseIterable { case nothing, sameTask, branch, otherThread }
-
-    /// Passes on from a thread that belongs to no task.
-    private struct OtherThread: CompletionInterceptor, HTTPInterceptor {
-        let stage = InterceptorStage.call
-
-        func intercept(
-            _ input: HTTPRequest, next: CompletionNext<HTTPRequest, HTTPResponse>,
-            completion: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
-        ) {
-            DispatchQueue.global().async { next(input) { completion($0) } }
-        }
-    }
 
     /// - Parameter isCancelled: Opened when they are.
     private func interceptors(_ interrupted: Interrupted, opening isCancelled: Gate) -> [any HTTPInterceptor] {
