@@ -6,8 +6,8 @@ extension Attempt {
     ///
     /// - Throws: `CancellationError`; ``HTTPError/Code/deadlineExceeded``.
     func withBody(_ error: any Error) async throws -> any Error {
-        guard let failure = error as? HTTPError, let response = failure.response, response.body.bytes == nil,
-            response.request.id == request.id
+        guard let failure = error as? HTTPError, !failure.hasEndedCall, let response = failure.response,
+            response.body.bytes == nil
         else { return error }
         if response.status.code == 101 {
             // What comes over its connection is no answer, and may never end.
@@ -22,8 +22,8 @@ extension Attempt {
     func withoutBody(
         _ error: any Error, shortfall: String? = "The response's body was given up for another attempt."
     ) -> any Error {
-        guard let failure = error as? HTTPError, let response = failure.response, response.body.bytes == nil,
-            response.request.id == request.id
+        guard let failure = error as? HTTPError, !failure.hasEndedCall, let response = failure.response,
+            response.body.bytes == nil
         else { return error }
         var givenUp = response
         givenUp.metrics = response.metrics

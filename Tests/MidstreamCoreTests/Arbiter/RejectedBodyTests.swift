@@ -42,12 +42,31 @@ struct RejectedBodyTests {
         #expect((error?.underlying as? HTTPError)?.response?.data == Data(Self.json.utf8))
     }
 
-    @Test func oneThatWasGivenUpForAnAlternateThatFailsSaysSo() async throws {
+    @Test func soHasThatOfARequestThatAnInterceptorHasMadeAnew() async {
+        let stub = StubTransport {
+            HTTPResponse(status: 500, body: .once(AsyncStream(chunks: [Array(Self.json.utf8)])), request: $0)
+        }
+        let client = ArbiterBench().client(stub) { _ in
+        } interceptors: {
+            ClosureHTTPInterceptor { _, next in try await next(HTTPRequest("https://mirror/")) }
+        }
+        let error = await httpError { try await client.stream(HTTPRequest("/")) }
+        #expect(error?.code == .unacceptableStatus && error?.response?.body.bytes == Array(Self.json.utf8))
+    }
+
+    @Test(arguments: [false, true])
+    func oneThatWasGivenUpForAnAlternateThatFailsSaysSo(isMadeAnew: Bool) async throws {
         let stub = StubTransport { request in
             if request.urlText.hasSuffix("/login") { return HTTPResponse(status: 500, request: request) }
             return HTTPResponse(status: 419, body: .once(AsyncStream(chunks: [Array(Self.json.utf8)])), request: request)
         }
-        let client = ArbiterBench().client(stub, validators: [AlwaysRetry(.after(HTTPRequest("/login")) { _, _ in })])
+        let client = ArbiterBench().client(stub, validators: [AlwaysRetry(.after(HTTPRequest("/login")) { _, _ in })]) { _ in
+        } interceptors: {
+            ClosureHTTPInterceptor { request, next in
+                let isKept = !isMadeAnew || request.urlText.hasSuffix("/login")
+                return try await next(isKept ? request : HTTPRequest("https://mirror/"))
+            }
+        }
         let error = await httpError { try await client.stream(HTTPRequest("/")) }
         #expect(error?.code == .validation && error?.response?.body.bytes == [])
         #expect(error?.message.contains("given up for another attempt") == true)
