@@ -95,8 +95,8 @@ extension HTTPError {
         return request?.body.isSpent != true && (phase == .notSent || request?.isRepeatableFromTheStart == true)
     }
 
-    /// The error as a call of this request has it that hasn't ended yet. What a call within it fails with doesn't say how far this request has come, which may have
-    /// been answered before.
+    /// The error as a call of this request has it that hasn't ended yet. What a call within it fails with doesn't say how far this request has
+    /// come, which may have been answered before.
     func befalling(_ request: HTTPRequest) -> HTTPError {
         guard hasEndedCall else { return self }
         var error = self

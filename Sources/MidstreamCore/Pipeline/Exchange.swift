@@ -65,7 +65,8 @@ struct Exchange: Interceptor {
             if terms.isInterrupted { return try await interruptedDelivery(request, terms.options, call, position) }
             return try await deliver(request, terms.options, call)
         } catch {
-            throw position.due == .max ? error : Self.cause(of: error, at: position)
+            let failure = Self.failure(error)
+            throw position.due == .max ? failure : Self.cause(of: failure, at: position)
         }
     }
 
@@ -87,7 +88,7 @@ struct Exchange: Interceptor {
             if response.body.bytes == nil { call?.opened(response.body) }
             return response
         } catch {
-            let cause = Self.cause(of: error, at: position)
+            let cause = Self.cause(of: Self.failure(error), at: position)
             exchange.end(throwing: cause)
             throw cause
         }
@@ -119,6 +120,13 @@ struct Exchange: Interceptor {
             terms.isInterrupted = true
         }
         return terms
+    }
+
+    /// What the transport fails with is this call's, also where that sends by another client.
+    private static func failure(_ error: any Error) -> any Error {
+        guard var failure = error as? HTTPError, failure.hasEndedCall else { return error }
+        failure.hasEndedCall = false
+        return failure
     }
 
     /// The error of an exchange whose time is over: that of the limit which comes first.

@@ -194,6 +194,15 @@ struct ResendRulesTests {
         #expect(stub.requests.map(\.description) == ["POST https://h/pay"])
     }
 
+    @Test("E10 what a transport fails with is the call's, also where that sends by another client")
+    func transportOfAnotherClient() async throws {
+        let stub = StubTransport(sequence: [.fail(HTTPError(.connection, phase: .notSent)), .respond(.ok)])
+        let other = bench.client(stub)
+        let client = bench.client(StubTransport { try await other.send($0) }, maxRetries: 1, validators: validators(.library))
+        let response = try await client.send(HTTPRequest(.post, "/pay"))
+        #expect(response.status == .ok && stub.requests.count == 2)
+    }
+
     @Test("E10 a request that an interceptor makes in the place of the call's is the call's")
     func madeAnew() async throws {
         let sent = Locked(0)
