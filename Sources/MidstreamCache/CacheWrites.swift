@@ -44,7 +44,7 @@ extension ResponseCache {
     private func storableMiss(
         _ request: HTTPRequest, _ response: HTTPResponse, _ identity: WireIdentity, _ clock: any Clock<Duration>
     ) async -> CacheMiss? {
-        guard request.method == .post, response.status == .ok, request.cache != .noStore,
+        guard request.method == .post, response.status == .ok, request.cache != .noStore, !request.asksAnotherHost,
             !CacheControl(request.headers.values(.cacheControl)).contains(.noStore),
             let location = response.headers.values(.contentLocation).first,
             let url = URLText.resolve(location: location, from: request.urlText),

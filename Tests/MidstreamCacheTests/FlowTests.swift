@@ -42,6 +42,22 @@ struct FlowTests {
         #expect(bench.sent == 3)
     }
 
+    @Test("what was asked of another host than the URL's isn't for the URL, nor what was stored for that for another host")
+    func otherHost() async throws {
+        let bench = CacheBench { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "Content-Location": "/a"],
+                body: .text(request.headers["Host"] ?? "its own"), request: request)
+        }
+        for method in [HTTPMethod.post, .get, .get] {
+            #expect(try await bench.get(CacheBench.url, ["Host": "a.test"]) { $0.method = method }.text == "a.test")
+        }
+        #expect(try await bench.get().text == "its own")
+        #expect(try await bench.get(CacheBench.url, ["Host": "b.test"]).text == "b.test")
+        for host in ["cache.test", "Cache.test:80"] { #expect(try await bench.get(CacheBench.url, ["Host": host]).isHit) }
+        #expect(bench.sent == 5)
+    }
+
     @Test("a stale response is validated, its fields are replaced, and it is fresh again")
     func validation() async throws {
         let bench = CacheBench(answers: [

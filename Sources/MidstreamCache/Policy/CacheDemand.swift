@@ -42,6 +42,8 @@ struct CacheDemand: Sendable {
                 "its condition is the server's to judge"
             } else if fields != nil, request.isUpgrade {
                 "it asks for another protocol"
+            } else if fields != nil, request.asksAnotherHost {
+                "its Host is another than its URL's"
             } else if request.body.bytes?.isEmpty != true {
                 "it has a body"
             } else {
@@ -57,7 +59,7 @@ struct CacheDemand: Sendable {
 
     /// The fields that are read here. One look for all of them costs less than one for each.
     private static let fieldNames = FieldNameTable([
-        .cacheControl, "Pragma", .range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange, "Upgrade",
+        .cacheControl, "Pragma", .range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange, "Upgrade", .host,
     ])
 
     /// Whether it asks the server whether its own copy is right.
@@ -68,4 +70,13 @@ struct CacheDemand: Sendable {
 
     /// Whether the server mayn't be asked.
     var isOnlyIfCached: Bool { use == .onlyIfCached || control.contains(.onlyIfCached) }
+}
+
+extension HTTPRequest {
+    /// Whether its `Host` names another server than its URL, so that what it asks for isn't what the URL stands for (RFC 9110 §7.1).
+    var asksAnotherHost: Bool {
+        let hosts = headers.values(.host)
+        guard !hosts.isEmpty, let origin = HTTPOrigin(urlText) else { return false }
+        return hosts.contains { HTTPOrigin("\(origin.scheme)://\($0)") != origin }
+    }
 }
