@@ -311,6 +311,19 @@ struct FlowTests {
         #expect(try await !bench.get(CacheBench.url, ["Authorization": "alice"]).isHit, "forgotten for all users")
     }
 
+    @Test("who was refused for want of credentials isn't refused again when he has them", arguments: [401, 407])
+    func refused(code: Int) async throws {
+        let bench = CacheBench(options: { $0.partition = { _ in "alice" } }) { request in
+            let isKnown = request.headers["Authorization"] == "new"
+            return HTTPResponse(
+                status: isKnown ? 200 : HTTPStatus(code), headers: ["Cache-Control": "max-age=60"], request: request)
+        }
+        #expect(try await bench.get().status == HTTPStatus(code))
+        #expect(try await bench.get(CacheBench.url, ["Authorization": "old"]).status == HTTPStatus(code))
+        #expect(try await bench.get(CacheBench.url, ["Authorization": "new"]).status == 200)
+        #expect(try await bench.get(CacheBench.url, ["Authorization": "new"]).isHit)
+    }
+
     @Test(
         "an answer to what was sent with secrets that the cache didn't see isn't stored, and the trace says so",
         arguments: [nil, "X-Plain", "Authorization", "Cookie", "query"])

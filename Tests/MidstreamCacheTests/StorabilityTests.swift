@@ -33,7 +33,7 @@ struct StorabilityTests {
         #expect(obstacle([:], HTTPStatus(code)) != nil)
     }
 
-    @Test("what speaks of this request alone isn't", arguments: [304, 412, 416, 103, 428, 429, 431, 511])
+    @Test("what speaks of this request alone isn't", arguments: [304, 401, 407, 412, 416, 103, 428, 429, 431, 511])
     func notFor(code: Int) {
         #expect(obstacle(["Cache-Control": "max-age=60"], HTTPStatus(code)) != nil)
     }
@@ -58,7 +58,7 @@ struct StorabilityTests {
         #expect(obstacle(["Cache-Control": "no-cache"]) != nil)
     }
 
-    @Test("a validator alone lets only those be stored of whose status that is said", arguments: [302, 401, 403, 500, 502])
+    @Test("a validator alone lets only those be stored of whose status that is said", arguments: [302, 402, 403, 500, 502])
     func validatorOfOther(code: Int) {
         for validator: HTTPHeaders in [["ETag": "\"a\""], ["Last-Modified": "x"]] {
             #expect(obstacle(validator, HTTPStatus(code)) != nil)

@@ -24,8 +24,9 @@ extension CacheRules {
     ) -> String? {
         let status = response.status
         switch status.code {
-        // The last four by RFC 6585, whatever the fields say.
-        case ..<200, 304, 412, 416, 428, 429, 431, 511: return "\(status.code) answers this request alone"
+        // Who is refused for want of credentials, and has them next, mustn't get the refusal again, which would be anybody's. The last four
+        // by RFC 6585, whatever the fields say.
+        case ..<200, 304, 401, 407, 412, 416, 428, 429, 431, 511: return "\(status.code) answers this request alone"
         default: break
         }
         if let obstacle = obstacle(toKeeping: status, control, hasCredentials) { return obstacle }
