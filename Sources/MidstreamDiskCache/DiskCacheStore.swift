@@ -38,7 +38,7 @@ public final class DiskCacheStore: CacheStore {
     private let chores = Locked(Chores())
     /// Removals through this object. They don't affect fetches of other processes.
     public let removals = CacheRemovals()
-    /// The most bytes that it holds, about: the excess is removed within a second.
+    /// The most bytes that it holds, about: the excess is removed within a second, or when the folder is next opened.
     public let maximumBytes: Int64
 
     /// Makes a store.
@@ -224,6 +224,8 @@ public final class DiskCacheStore: CacheStore {
         state.table = table
         // Whoever asks first doesn't wait for that.
         queue.async { [weak self, folder] in self?.sweep(folder.bodyNames[...]) }
+        // A process that ends within a second leaves what it has written to the next one.
+        queue.async { [weak self] in self?.maintain() }
         return table
     }
 

@@ -19,6 +19,8 @@ struct DamageTests {
         let first = client(store) { sized($0) }
         let request = HTTPRequest("http://h.test/1000")
         _ = try await first.send(request)
+        // When what is done after the opening has been done.
+        _ = try await store.bytes
         let other = DiskCacheStore(folder.url)
         if !whileOpen { try FileManager.default.removeItem(atPath: folder.database + "-wal") }
         try Data([UInt8](repeating: 0x41, count: 100_000)).write(to: URL(fileURLWithPath: folder.database))
@@ -78,6 +80,8 @@ struct DamageTests {
     func deletedFolder() async throws {
         let (first, second) = (DiskCacheStore(folder.url), DiskCacheStore(folder.url))
         let salt = try await first.salt()
+        // When what is done after the opening has been done.
+        _ = try await first.bytes
         try FileManager.default.removeItem(at: folder.url)
         let other = try await second.salt()
         #expect(other != salt)
@@ -89,7 +93,12 @@ struct DamageTests {
     @Test("only the cache's own files are put aside, inside its folder")
     func foreignFiles() async throws {
         let request = HTTPRequest("http://h.test/1000")
-        _ = try await client(DiskCacheStore(folder.url)) { sized($0) }.send(request)
+        do {
+            let store = DiskCacheStore(folder.url)
+            _ = try await client(store) { sized($0) }.send(request)
+            // When what is done after the opening has been done.
+            _ = try await store.bytes
+        }
         let beside = URL(fileURLWithPath: folder.url.path + ".damaged")
         let foreign = [
             folder.url.appendingPathComponent("notes.txt"), folder.url.appendingPathComponent("bodies/notes.txt"),
@@ -104,9 +113,11 @@ struct DamageTests {
         for _ in 0..<2 {
             unlink(folder.database + "-wal")
             try Data([UInt8](repeating: 0x41, count: 100_000)).write(to: URL(fileURLWithPath: folder.database))
-            let client = client(DiskCacheStore(folder.url)) { sized($0) }
+            let store = DiskCacheStore(folder.url)
+            let client = client(store) { sized($0) }
             for _ in 0..<3 { #expect(try await client.send(request).data == Data(bytes(1000))) }
             #expect(try await client.send(request).cacheStatus?.isHit == true)
+            _ = try await store.bytes
             #expect(FileManager.default.fileExists(atPath: folder.database + ".damaged"))
             for file in foreign { #expect(try Data(contentsOf: file) == Data("mine".utf8)) }
         }

@@ -266,6 +266,18 @@ struct DiskStoreTests {
         #expect(folder.bodies.count < 11)
     }
 
+    @Test("don't exceed what may be held for long where no process lasts until it would make room")
+    func shortProcesses() async throws {
+        for number in 0..<20 {
+            let client = client(DiskCacheStore(folder.url, maximumBytes: 100_000)) { sized($0) }
+            let request = HTTPRequest("http://h.test/\(number)/20000")
+            // The store before may still be closing the database.
+            await eventually { (try? await client.send(request))?.cacheStatus?.isHit == true }
+        }
+        let store = DiskCacheStore(folder.url, maximumBytes: 100_000)
+        await eventually { (try? await store.bytes).map { $0 <= 100_000 } ?? false }
+    }
+
     @Test("hits alone don't have all that is stored looked through each time")
     func hitsAlone() async throws {
         let store = DiskCacheStore(folder.url, maximumBytes: 0)
