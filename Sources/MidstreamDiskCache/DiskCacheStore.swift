@@ -134,8 +134,8 @@ public final class DiskCacheStore: CacheStore {
     /// Replaces the head of an entry.
     public func update(_ entry: CacheEntry) async throws -> Bool {
         let isThere = try await perform { try $0.update(entry) }
-        // Nothing else would shorten the log of entries that are only validated.
-        planMaintenance { _ in }
+        // The head may be longer, and nothing else would shorten the log of entries that are only validated.
+        hasGrown()
         return isThere
     }
 

@@ -155,7 +155,7 @@ final class EntryTable {
                 INSERT INTO entries (id, url, owner, origin, head, checksum, body, sums, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, Self.id(entry), url(entry.key), owner(entry.key), origin(entry.key.origin), .blob(head),
                 Self.checksum(head, entry.id), bytes, sums,
-                .integer(entry.storedBytes + Int64(head.count) + 200))
+                Self.size(entry, head))
             return replaced
         }
         guard let replaced else { return false }
@@ -167,7 +167,8 @@ final class EntryTable {
     func update(_ entry: CacheEntry) throws -> Bool {
         let head = entry.encoded
         try database.run(
-            "UPDATE entries SET head = ?, checksum = ? WHERE id = ?", .blob(head), Self.checksum(head, entry.id), Self.id(entry))
+            "UPDATE entries SET head = ?, checksum = ?, size = ? WHERE id = ?", .blob(head), Self.checksum(head, entry.id),
+            Self.size(entry, head), Self.id(entry))
         return database.changes > 0
     }
 
@@ -180,8 +181,7 @@ final class EntryTable {
             sums.add(run)
             try database.run(
                 "UPDATE entries SET head = ?, checksum = ?, sums = ?, size = ? WHERE id = ?", .blob(head),
-                Self.checksum(head, entry.id), .blob(sums.encoded), .integer(entry.storedBytes + Int64(head.count) + 200),
-                Self.id(entry))
+                Self.checksum(head, entry.id), .blob(sums.encoded), Self.size(entry, head), Self.id(entry))
             return true
         }
     }
@@ -296,6 +296,11 @@ final class EntryTable {
     }
 
     private static let maximumVariants = 32
+    /// What an entry with this head counts as.
+    private static func size(_ entry: CacheEntry, _ head: [UInt8]) -> Database.Value {
+        .integer(entry.storedBytes + Int64(head.count) + 200)
+    }
+
     private static func id(_ entry: CacheEntry) -> Database.Value { .integer(Int64(bitPattern: entry.id)) }
     private func owner(_ key: CacheKey) -> Database.Value { key.partition.isEmpty ? anybody : hash("owner", key.partition) }
 

@@ -374,15 +374,36 @@ struct DiskStoreTests {
         _ = try await client(DiskCacheStore(folder.url)) { sized($0) }.send(HTTPRequest("http://h.test/10"))
         let store = DiskCacheStore(folder.url)
         let entry = try #require(await store.entries(for: CacheKey(url: "http://h.test/10")).first)
-        let old = entry.head
-        var fields = old.fields
-        fields.add("X-Mark", "validated")
-        let head = StoredHead(
-            status: old.status, fields: fields, requestTime: old.requestTime, responseTime: old.responseTime,
-            receivedAge: old.receivedAge, selecting: old.selecting)
-        #expect(try await store.update(entry.with(head)))
+        #expect(try await store.update(validated(entry, mark: "validated")))
         await eventually {
             FileManager.default.contents(atPath: folder.database)?.firstRange(of: Data("validated".utf8)) != nil
+        }
+    }
+
+    /// The entry after a validation that has brought one field more.
+    private func validated(_ entry: CacheEntry, mark: String) -> CacheEntry {
+        let old = entry.head
+        var fields = old.fields
+        fields.add("X-Mark", mark)
+        return entry.with(
+            StoredHead(
+                status: old.status, fields: fields, requestTime: old.requestTime, responseTime: old.responseTime,
+                receivedAge: old.receivedAge, selecting: old.selecting))
+    }
+
+    @Test("count what a validation adds to their heads, and make room for it")
+    func grownByValidations() async throws {
+        let store = DiskCacheStore(folder.url, maximumBytes: 200_000)
+        let client = client(store) { sized($0) }
+        let urls = (0..<4).map { "http://h.test/\($0)/10" }
+        for url in urls { _ = try await client.send(HTTPRequest(url)) }
+        await store.maintainNow()
+        for url in urls {
+            let entry = try #require(await store.entries(for: CacheKey(url: url)).first)
+            #expect(try await store.update(validated(entry, mark: String(repeating: "x", count: 100_000))))
+            await store.maintainNow(afterWrite: false)
+            let bytes = try await store.bytes
+            #expect(bytes > 100_000 && bytes <= 200_000)
         }
     }
 
