@@ -129,6 +129,35 @@ struct RemovalTests {
         #expect(try await !bench.get(url).isHit)
     }
 
+    @Test("nobody joins a fetch during which a URL was removed that is the same", arguments: [true, false])
+    func sameURLWhileFetched(isKnown: Bool) async throws {
+        let gate = Gate()
+        let number = Locked(isKnown ? 0 : 1)
+        let bench = CacheBench { request in
+            let count = number.withLock { number in
+                if request.method == .get { number += 1 }
+                return number
+            }
+            if count == 2, request.method == .get { await gate.wait() }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "No-Vary-Search": "key-order"], body: .text("\(count)"),
+                request: request)
+        }
+        let (url, same) = (CacheBench.url + "?a=1&b=2", CacheBench.url + "?b=2&a=1")
+        if isKnown {
+            _ = try await bench.get(url)
+            bench.clock.advance(100)
+        }
+        let old = Task { try await bench.get(url) }
+        await gate.reached()
+        _ = try await bench.get(same) { $0.method = .put }
+        if !isKnown { _ = try await bench.get(CacheBench.url + "?other") }
+        let new = try await bench.get(url)
+        #expect(new.text == (isKnown ? "3" : "4") && !new.isHit)
+        gate.open()
+        #expect(try await old.value.text == "2")
+    }
+
     @Test("nobody is given by a URL that was removed what another brings that first tells that both are the same")
     func sameURLMeanwhile() async throws {
         let gate = Gate()

@@ -45,7 +45,7 @@ final class CollapsedRequests: Sendable {
             if !state.passes.isEmpty, let end = state.passes[key] {
                 // A clock that went back doesn't prolong it.
                 if case let left = end.timeIntervalSince(now()), left > 0, left <= Self.passTime {
-                    guard let fetch = state.fetches[key], fetch.permit.holds(for: key) else { return .passes }
+                    guard let fetch = state.fetches[key], mayJoin(fetch) else { return .passes }
                     return .joins(fetch)
                 }
                 state.passes[key] = nil
@@ -53,11 +53,21 @@ final class CollapsedRequests: Sendable {
             let fetch = state.fetches[key]
             // Requests of one moment mostly want the same, and would each fetch it once more.
             if fetch == nil, let start, state.latestEnd >= start, state.latestKey == key { return .looksAgain }
-            if let fetch, fetch.permit.holds(for: key) { return .joins(fetch) }
+            if let fetch, mayJoin(fetch) { return .joins(fetch) }
             let newer = SharedFetch(key, removals.permit(), in: self)
             state.fetches[key] = newer
             return .leads(newer)
         }
+    }
+
+    /// Whether nothing was removed since a fetch began that concerns its URL, or one that is the same to the server.
+    private func mayJoin(_ fetch: SharedFetch) -> Bool {
+        let (key, permit) = (fetch.key, fetch.permit)
+        if permit.holdsForAll { return true }
+        guard permit.holds(for: key) else { return false }
+        guard let same = removals.searches.canonical(key.url) else { return true }
+        // The removal may have come before it was known which URLs are the same.
+        return [same.url, NoVarySearch.anything(like: key.url)].allSatisfy { permit.holds(for: CacheKey(url: $0)) }
     }
 
     /// Takes a fetch out that has failed, or that all have left, so that nobody joins it.

@@ -19,6 +19,9 @@ public final class CacheRemovals: Sendable {
 
         deinit { removals.forget() }
 
+        /// Whether nothing at all was removed since, as nearly always.
+        package var holdsForAll: Bool { removals.state.withLock { $0.number == number } }
+
         /// Whether nothing was removed since that concerns a key.
         package func holds(for key: CacheKey) -> Bool { removals.hasNone(of: key, since: number) }
 
