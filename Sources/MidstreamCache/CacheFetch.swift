@@ -148,6 +148,8 @@ extension ResponseCache {
     nonisolated(nonsending) private func staleResponse(
         _ answer: StoredAnswer, insteadOf error: String, _ miss: CacheMiss
     ) async -> HTTPResponse? {
+        // What the store failed to remove while the server was asked is still there.
+        if known.failed?.remaining([answer.entry]).isEmpty == true { return nil }
         // Where no body is read, nothing else would show that it has been removed while the server was asked.
         if !answer.form.hasBody {
             let stored = await entries(for: answer.entry.key, miss.request, miss.clock)

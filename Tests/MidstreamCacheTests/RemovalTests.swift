@@ -63,6 +63,38 @@ struct RemovalTests {
         #expect(try await bench.get().isHit)
     }
 
+    @Test(
+        "what the store failed to remove while the server was asked answers in the place of no error",
+        arguments: [HTTPMethod.get, .head], [false, true])
+    func failedMeanwhile(method: HTTPMethod, breaks: Bool) async throws {
+        let gate = Gate()
+        let isFirst = Locked(true)
+        let bench = CacheBench(store: KeepingStore(isQuick: false)) { request in
+            let isFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard !isFirst else {
+                let headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-if-error=60"]
+                return HTTPResponse(status: 200, headers: headers, body: .text("old"), request: request)
+            }
+            await gate.wait()
+            if breaks { throw HTTPError(.connection, phase: .notSent) }
+            return HTTPResponse(status: 503, request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        let late = Task { try await bench.get { $0.method = method } }
+        await gate.reached()
+        await bench.cache.removeAll()
+        gate.open()
+        if breaks {
+            await #expect(throws: HTTPError.self) { try await late.value }
+        } else {
+            #expect(try await late.value.status == 503)
+        }
+    }
+
     @Test("what a POST brings that was under way at a removal isn't stored", arguments: [false, true])
     func postMeanwhile(isRemoved: Bool) async throws {
         let gate = Gate()
