@@ -148,7 +148,7 @@ public final class DiskCacheStore: CacheStore {
     /// Forgets the entries of an origin, or all.
     public func removeAll(origin: String?) async throws {
         removals.removeAll(origin: origin)
-        let bodies = try await perform { try $0.removeAll(origin: origin) }
+        let bodies = try await enqueue { [self] in try removeRows(origin: origin) }.value().get()
         // Without the lock, and where nobody waits for anything else.
         let end = Suspension<Void>()
         DispatchQueue.global().async { [folder] in
@@ -156,6 +156,20 @@ public final class DiskCacheStore: CacheStore {
             end.resume()
         }
         await end.value()
+    }
+
+    /// Opens the database though that was tried a moment ago, which everything else waits a second for.
+    private func removeRows(origin: String?) throws -> [UInt64] {
+        func remove() throws -> [UInt64] {
+            state.withLock { $0.nextTry = .distantPast }
+            return try ask { try $0.removeAll(origin: origin) }
+        }
+        do {
+            return try remove()
+        } catch let error as DatabaseError where error.isDamage {
+            // By now it has been put aside, from where it is to be removed, too.
+            return try remove()
+        }
     }
 
     struct MissingBytes: Error {}
@@ -172,7 +186,7 @@ public final class DiskCacheStore: CacheStore {
     /// The same for what is only looked up. A cancelled caller stops waiting.
     private func look<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
         if let answer = answerNow(question) { return answer }
-        guard case .value(let answer) = await enqueue(question).wait() else { throw CancellationError() }
+        guard case .value(let answer) = await enqueue({ [self] in try ask(question) }).wait() else { throw CancellationError() }
         return try answer.get()
     }
 
@@ -188,14 +202,14 @@ public final class DiskCacheStore: CacheStore {
     /// Queries the database on the queue, one query after the other. Waits for the answer even when the task is cancelled: what a store has done
     /// counts though its reader has left.
     func perform<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
-        try await enqueue(question).value().get()
+        try await enqueue { [self] in try ask(question) }.value().get()
     }
 
     private func enqueue<Value: Sendable>(
-        _ question: @escaping @Sendable (EntryTable) throws -> Value
+        _ work: @escaping @Sendable () throws -> Value
     ) -> Suspension<Result<Value, any Error>> {
         let answer = Suspension<Result<Value, any Error>>()
-        queue.async { [self] in answer.resume(Result { try ask(question) }) }
+        queue.async { answer.resume(Result { try work() }) }
         return answer
     }
 

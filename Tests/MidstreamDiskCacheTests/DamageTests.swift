@@ -51,17 +51,49 @@ struct DamageTests {
         #expect(try await second.salt() == other)
     }
 
-    @Test("when all is removed, so is what a damaged database held")
-    func removedWithTheRest() async throws {
+    @Test("when all is removed, so is what a damaged database held, by whomever", arguments: [false, true])
+    func removedWithTheRest(byAnother: Bool) async throws {
         let store = DiskCacheStore(folder.url)
         _ = try await client(store) { sized($0) }.send(HTTPRequest("http://h.test/300000"))
         await #expect(throws: DatabaseError.self) {
             try await store.perform { (_) -> Void in throw DatabaseError(code: 11, description: "damaged") }
         }
         #expect(FileManager.default.fileExists(atPath: folder.database + ".damaged") && folder.bodies.count == 1)
-        try await DiskCacheStore(folder.url).removeAll(origin: nil)
+        try await (byAnother ? DiskCacheStore(folder.url) : store).removeAll(origin: nil)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
         #expect(!names.contains { $0.hasSuffix(".damaged") } && folder.bodies.isEmpty)
+    }
+
+    @Test("what finds the damage when all is removed is the removal itself, which leaves nothing of it")
+    func foundByRemoval() async throws {
+        try fill()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.database))
+        let size = try file.seekToEnd()
+        // What is read when it is opened.
+        let sound: UInt64 = 20 * 4096
+        try #require(size > 2 * sound)
+        try file.seek(toOffset: sound)
+        try file.write(contentsOf: [UInt8](repeating: 0x41, count: Int(size - sound)))
+        try file.close()
+        let store = DiskCacheStore(folder.url)
+        try await store.removeAll(origin: nil)
+        #expect(try await store.bytes == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(!names.contains { $0.hasSuffix(".damaged") })
+    }
+
+    /// Makes a database that is closed, with all that it holds in one file.
+    private func fill() throws {
+        let table = try EntryTable(CacheFolder(path: folder.url.path), now: Date())
+        for number in 0..<50 {
+            let request = HTTPRequest("http://h.test/\(number)")
+            let response = HTTPResponse(status: 200, request: request)
+            let key = CacheKey(url: "http://h.test/\(number)")
+            let entry = CacheEntry(of: response, to: request, key: key, length: 3000).adding(0..<3000)
+            let isStored = try table.insert(entry, .bytes(bytes(3000))) { true }
+            #expect(isStored)
+        }
+        try table.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     @Test("who finds a damage late puts nothing new aside")
