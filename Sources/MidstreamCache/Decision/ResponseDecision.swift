@@ -54,7 +54,7 @@ extension CacheRules {
         switch (response.status.code, miss.decision) {
         case (304, .validate):
             return entry(validatedBy: response, miss.lookup).map(ResponseDecision.freshen)
-                ?? .sendAgain("nothing that it could validate is there any more")
+                ?? .sendAgain("what is stored isn't what the server has confirmed")
         case (304, _):
             return .pass(updating: isForeign ? nil : entry(confirmedBy: response, miss.lookup))
         case (206, .complete(_, let part)):
@@ -69,15 +69,20 @@ extension CacheRules {
         }
     }
 
-    /// The entry that a 304 is about: that with its strong tag, else with its weak tag, else the only one that could be, else the match.
+    /// The entry that a 304 is about: that with its strong tag, else with its weak tag, else the only one that could be, else the match. A
+    /// strong tag is never about an entry with another (RFC 9111 §4.3.4).
     private func entry(validatedBy response: HTTPResponse, _ lookup: CacheLookup) -> CacheEntry? {
-        let variants = lookup.variants.filter { $0.head.tag != nil || $0.head.lastModified != nil }
+        var variants = lookup.variants.filter { $0.head.tag != nil || $0.head.lastModified != nil }
+        var match = lookup.isOwn ? lookup.match : nil
         if let tag = response.headers.values("ETag").first.flatMap({ EntityTag($0) }) {
             let tagged = variants.first { $0.head.tag?.isStronglyEqual(to: tag) ?? false }
             if let entry = tagged ?? variants.first(where: { $0.head.tag?.isWeaklyEqual(to: tag) ?? false }) { return entry }
+            if tag.isStrong {
+                variants.removeAll { $0.head.tag != nil }
+                if match?.head.tag != nil { match = nil }
+            }
         }
-        if variants.count == 1 { return variants[0] }
-        return lookup.isOwn ? lookup.match : nil
+        return variants.count == 1 ? variants[0] : match
     }
 
     /// The match, if the 304 to the caller's own condition names its version.
