@@ -50,9 +50,6 @@ final class Database {
         sqlite3_close_v2(connection)
     }
 
-    /// How many rows the last statement changed.
-    var changes: Int { Int(sqlite3_changes(connection)) }
-
     /// Runs statements without values, once.
     func execute(_ sql: String) throws {
         let code = sqlite3_exec(connection, sql, nil, nil, nil)

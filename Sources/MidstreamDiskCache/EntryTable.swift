@@ -163,13 +163,19 @@ final class EntryTable {
         return true
     }
 
-    /// Replaces the head of an entry; false when it isn't there any more.
+    /// Replaces the head of an entry, of which more may be there by now; false when it isn't there any more.
     func update(_ entry: CacheEntry) throws -> Bool {
-        let head = entry.encoded
-        try database.run(
-            "UPDATE entries SET head = ?, checksum = ?, size = ? WHERE id = ?", .blob(head), Self.checksum(head, entry.id),
-            Self.size(entry, head), Self.id(entry))
-        return database.changes > 0
+        try database.transaction {
+            let row = try database.run("SELECT head, checksum FROM entries WHERE id = ?", Self.id(entry)).first
+            guard let row, let old = row[0].blob.flatMap({ Self.entry(Int64(bitPattern: entry.id), $0, row[1], entry.key) })
+            else { return false }
+            let updated = old.with(entry.head)
+            let head = updated.encoded
+            try database.run(
+                "UPDATE entries SET head = ?, checksum = ?, size = ? WHERE id = ?", .blob(head), Self.checksum(head, entry.id),
+                Self.size(updated, head), Self.id(entry))
+            return true
+        }
     }
 
     /// Notes that more of an entry is in its file; false when it isn't there any more.

@@ -46,6 +46,27 @@ struct PartTests {
         #expect(count.withLock { $0 } == 2)
     }
 
+    @Test("stay completed when somebody updates the head who has looked the entry up before")
+    func completedMeanwhile() async throws {
+        let store = DiskCacheStore(folder.url)
+        let request = HTTPRequest("http://h.test/x")
+        let key = CacheKey(url: "http://h.test/x")
+        var old = CacheEntry(of: HTTPResponse(status: 200, request: request), to: request, key: key, length: 100_000)
+        for range in [0..<50_000, 50_000..<100_000] {
+            let looked = try await store.entries(for: key).first ?? old
+            let writer = try await store.writer(for: looked, at: Int64(range.lowerBound))
+            try await writer.write(Array(bytes(100_000)[range]))
+            let isStored = try await writer.commit(looked.adding(Int64(range.lowerBound)..<Int64(range.upperBound))) { true }
+            #expect(isStored)
+            old = looked
+        }
+        #expect(!old.isWhole)
+        #expect(try await store.update(old))
+        let entry = try #require(await store.entries(for: key).first)
+        #expect(entry.isWhole)
+        #expect(try await store.body(of: entry, range: nil).collect() == bytes(100_000))
+    }
+
     @Test("that are fetched anew leave the whole as it is")
     func partOfWhole() async throws {
         let count = Locked(0)
