@@ -154,13 +154,15 @@ struct CanaryTests {
                 guard request.url.path == "/a" else {
                     throw HTTPError(.connection, "There is no way to \(request.redactedURL).", request: request)
                 }
-                let next = "http://h/b?ticket=\(secret)&page=7"
+                let next = "http://h/b?ticket=\(secret)&page=7&rd=%2Fc%3Fticket%3D\(secret)"
                 return HTTPResponse(status: .found, headers: [.location: next, .link: "<\(next)>"], request: request)
             }
             let client = testClient(configuration: configuration, transport: transport) {
                 Planner()
                 ClosureHTTPInterceptor("Own", stage: .call) { request, next in
                     request.record(CallEvent("own", "paid", ["iban": .string(secret), "access_token": .string(secret), "n": 7]))
+                    let outcome = "connection: http://h/a?x leads to http://h/b?page=7&ticket=\(secret)"
+                    request.record(CallEvent("told", "told", ["outcome": .string(outcome)]))
                     request.note("asks http://h/c?ticket=\(secret)&page=7")
                     var request = request
                     request.headers["X-Mine"] = secret

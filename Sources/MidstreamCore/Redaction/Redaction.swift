@@ -15,7 +15,8 @@ internal import Foundation
 public struct Redaction: Sendable, Hashable {
     /// Names of header fields beside those that are secret.
     public var headers: Set<HTTPHeaders.Name>
-    /// Names of items in queries, fragments and forms, also nested ones (`user[name]`, `user.name`), without regard to case.
+    /// Names of items in queries, fragments and forms, also nested ones (`user[name]`, `user.name`), without regard to case. Of an item whose
+    /// value is a URL with such an item the whole value is withheld.
     public var queryItems: Set<String> { didSet { queryItems = Self.lowercased(queryItems) } }
     /// Names of fields in JSON, at any depth, without regard to case.
     public var jsonFields: Set<String> { didSet { jsonFields = Self.lowercased(jsonFields) } }
@@ -42,9 +43,10 @@ public struct Redaction: Sendable, Hashable {
     public func url(_ text: String) -> String {
         var shown = URLText.redacted(text)
         if !queryItems.isEmpty {
+            let secrets = SecretItems(queryItems)
             var parts = URLText(shown)
-            parts.query = parts.query.map { items(String($0))[...] }
-            parts.fragment = parts.fragment.map { URLText.redacted(fragment: $0) { items(String($0))[...] } }
+            parts.query = parts.query.map { secrets.withheld(in: $0) }
+            parts.fragment = parts.fragment.map { URLText.redacted(fragment: $0) { secrets.withheld(in: $0) } }
             shown = parts.text
         }
         return marked(shown)
@@ -92,25 +94,11 @@ public struct Redaction: Sendable, Hashable {
 
     private func shown(_ text: String, in form: TextForm) -> String? {
         switch form {
-        case .items: marked(items(URLText.redactedItems(of: text)))
+        case .items: marked(String(SecretItems(queryItems).withheld(in: URLText.redactedItems(of: text)[...])))
         case .json: JSONRedaction(names: jsonFields, mark: mark).redacted(text)
         case .plain: text
         case .unknown: nil
         }
-    }
-
-    /// The items of a query or a form, the own names withheld.
-    private func items(_ text: String) -> String {
-        guard !queryItems.isEmpty else { return text }
-        // In bytes, since an `=` with a combining mark after it is another character.
-        return text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { item -> String in
-            let name = item.prefix { $0 != UInt8(ascii: "=") }
-            guard name.endIndex < item.endIndex else { return String(Substring(item)) }
-            let plain = String(decoding: Array(name).percentDecoded(plusIsSpace: true), as: UTF8.self).lowercased()
-            let parts = plain.utf8.split(whereSeparator: ASCIISet.nesting.contains).map { String(Substring($0)) }
-            return queryItems.contains(plain) || parts.contains { queryItems.contains($0) }
-                ? "\(Substring(name))=\(String.withheld)" : String(Substring(item))
-        }.joined(separator: "&")
     }
 
     private func marked(_ text: String) -> String {

@@ -9,10 +9,12 @@ extension Redaction {
         guard !attributes.isEmpty else { return (ownText(text), attributes) }
         var (text, attributes) = (ownText(text), fields(attributes))
         for case (let name, .string(let value)) in attributes where value.utf8.contains("://".utf8) {
-            let shown = url(value)
+            // It may be a sentence with several URLs, or one with what would end it in a sentence.
+            let told = ownText(value)
+            let shown = url(told)
             guard shown != value else { continue }
             attributes[name] = .string(shown)
-            text = text.replacing(scalarsOf: value, with: shown)
+            text = text.replacing(scalarsOf: told, with: shown)
         }
         return (text, attributes)
     }

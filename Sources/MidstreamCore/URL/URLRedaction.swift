@@ -46,11 +46,69 @@ extension URLText {
     /// The same of the items of a form.
     static func redactedItems(of items: String) -> String { String(redacted(items: items[...])) }
 
-    private static func redacted(items: Substring) -> Substring {
+    private static func redacted(items: Substring) -> Substring { secretItems.withLock { $0 }.withheld(in: items) }
+
+    /// Withholds the values of another query item in all URLs of the process from now on: they are shown in places that know no client.
+    package static func treatAsSecret(item name: String) {
+        secretItems.withLock { $0.insert(name) }
+    }
+
+    /// Whether the values of a query item are withheld.
+    package static func isSecret(item name: String) -> Bool {
+        var secrets = secretItems.withLock { $0 }
+        return name.percentEncoded[...].withBytes { secrets.contains($0[...]) }
+    }
+
+    private static let secretItems = Locked(SecretItems(SecretItems.usual))
+
+    /// Usual names of secrets in items and in JSON; programs join the words by nothing, `_` or `-`.
+    static let secretWords = [
+        "token", "secret", "password", "passwd", "pwd", "passphrase", "authorization", "assertion",
+        "access token", "refresh token", "id token", "id token hint", "subject token", "actor token", "registration access token",
+        "auth token", "bearer token", "session token", "csrf token", "xsrf token", "api key", "client secret", "client assertion",
+        "code verifier", "device code", "private key", "secret key", "secret access key", "aws secret access key",
+        "user password", "old password", "current password", "new password", "confirm password", "password confirmation",
+    ]
+}
+
+/// Names of query items whose values give access to something.
+struct SecretItems {
+    /// ASCII names in small letters: those of one length joined, by that length.
+    private var names: [[UInt8]] = []
+    /// The others, in small letters.
+    private var otherNames: Set<String> = []
+    /// What stands before the items of a URL.
+    private static let separators = ASCIISet("?&#")
+    /// Reused for decoded names.
+    private var decoded: [UInt8] = []
+
+    init(_ names: some Sequence<String>) { for name in names { insert(name) } }
+
+    /// Those of any program.
+    static var usual: [String] {
+        let names = [
+            "key", "sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid",
+            "x-goog-signature", "x-goog-credential", "code",
+        ]
+        return names + URLText.secretWords.flatMap { words in ["", "_", "-"].map { words.replacing(" ", with: $0) } }
+    }
+
+    mutating func insert(_ name: String) {
+        let bytes = Array(name.lowercased().utf8)
+        guard bytes.allSatisfy({ $0 < 128 }) else {
+            otherNames.insert(name.lowercased())
+            return
+        }
+        while names.count <= bytes.count { names.append([]) }
+        if !hasName(bytes) { names[bytes.count] += bytes }
+    }
+
+    /// The items without the values of those with such a name, or with such an item in their value.
+    func withheld(in items: Substring) -> Substring {
         let withheld = Array(String.withheld.utf8)
         let shown = items.withBytes { bytes -> String? in
             guard bytes.contains(UInt8(ascii: "=")) else { return nil }
-            var secrets = secretItems.withLock { $0 }
+            var secrets = self
             var shown: [UInt8] = []
             var copied = 0
             while let (mark, end) = secrets.first(in: bytes[copied...]) {
@@ -64,59 +122,6 @@ extension URLText {
             return String(decoding: shown, as: UTF8.self)
         }
         return shown.map { $0[...] } ?? items
-    }
-
-    /// Withholds the values of another query item in all URLs of the process from now on: they are shown in places that know no client.
-    package static func treatAsSecret(item name: String) {
-        secretItems.withLock { $0.insert(name) }
-    }
-
-    /// Whether the values of a query item are withheld.
-    package static func isSecret(item name: String) -> Bool {
-        var secrets = secretItems.withLock { $0 }
-        return name.percentEncoded[...].withBytes { secrets.contains($0[...]) }
-    }
-
-    private static let secretItems = Locked(SecretItems())
-
-    /// Usual names of secrets in items and in JSON; programs join the words by nothing, `_` or `-`.
-    static let secretWords = [
-        "token", "secret", "password", "passwd", "pwd", "passphrase", "authorization", "assertion",
-        "access token", "refresh token", "id token", "id token hint", "subject token", "actor token", "registration access token",
-        "auth token", "bearer token", "session token", "csrf token", "xsrf token", "api key", "client secret", "client assertion",
-        "code verifier", "device code", "private key", "secret key", "secret access key", "aws secret access key",
-        "user password", "old password", "current password", "new password", "confirm password", "password confirmation",
-    ]
-}
-
-/// Names of query items whose values give access to something.
-private struct SecretItems {
-    /// ASCII names in small letters: those of one length joined, by that length.
-    private var names: [[UInt8]] = []
-    /// The others, in small letters.
-    private var otherNames: Set<String> = []
-    /// What stands before the items of a URL.
-    private static let separators = ASCIISet("?&#")
-    /// Reused for decoded names.
-    private var decoded: [UInt8] = []
-
-    init() {
-        let usual = [
-            "key", "sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid",
-            "x-goog-signature", "x-goog-credential", "code",
-        ]
-        for name in usual { insert(name) }
-        for words in URLText.secretWords { for mark in ["", "_", "-"] { insert(words.replacing(" ", with: mark)) } }
-    }
-
-    mutating func insert(_ name: String) {
-        let bytes = Array(name.lowercased().utf8)
-        guard bytes.allSatisfy({ $0 < 128 }) else {
-            otherNames.insert(name.lowercased())
-            return
-        }
-        while names.count <= bytes.count { names.append([]) }
-        if !hasName(bytes) { names[bytes.count] += bytes }
     }
 
     /// The places of the mark and of the end of the first item with such a name, or with such an item in its value; nil when there is none.
@@ -164,9 +169,15 @@ private struct SecretItems {
 
     /// Whether the name of an item is among them, however it is spelled, or nested in it.
     mutating func contains(_ item: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        if item.allSatisfy({ $0 != UInt8(ascii: "%") && $0 < 128 }) { return hasPart(item) }
+        let plus = UInt8(ascii: "+")
+        if item.allSatisfy({ $0 != UInt8(ascii: "%") && $0 != plus && $0 < 128 }) { return hasPart(item) }
+        // It is a space in forms, and itself elsewhere.
+        return contains(item, plusIsSpace: false) || item.contains(plus) && contains(item, plusIsSpace: true)
+    }
+
+    private mutating func contains(_ item: Slice<UnsafeBufferPointer<UInt8>>, plusIsSpace: Bool) -> Bool {
         decoded.removeAll(keepingCapacity: true)
-        decoded.append(percentDecoded: UnsafeBufferPointer(rebasing: item))
+        decoded.append(percentDecoded: UnsafeBufferPointer(rebasing: item), plusIsSpace: plusIsSpace)
         if hasPart(decoded) { return true }
         guard !otherNames.isEmpty else { return false }
         let name = String(decoding: decoded, as: UTF8.self).lowercased()

@@ -80,6 +80,27 @@ struct RecordRedactionTests {
         #expect(event.text == "went to \(shown)" && event.attributes == ["to": .string(shown)])
     }
 
+    @Test(
+        "a value that is a URL with an own name in it, however often it is encoded",
+        arguments: [
+            "/x%3Fsid%3D7", "https%3A%2F%2Fh%2F1%3Fa%3D1%26SID%3D7", "/x?sid=7", "/x%253Fa%255Bsid%255D%253D7", "x%23my+id%3D7",
+        ])
+    func urlsInValues(value: String) {
+        let (redaction, form) = (Redaction(queryItems: ["sid", "my id"]), "application/x-www-form-urlencoded")
+        #expect(redaction.url("https://h/?rd=\(value)&n=1") == "https://h/?rd=‹withheld›&n=1")
+        #expect(redaction.url("https://h/#/a?rd=\(value)&n=1") == "https://h/#/a?rd=‹withheld›&n=1")
+        #expect(redaction.text(Array("rd=\(value)&n=1".utf8), contentType: form) == "rd=‹withheld›&n=1")
+    }
+
+    @Test(
+        "what stands in each URL of a sentence that an event has as an attribute",
+        arguments: ["c: http://h/a?page=1 to http://h/b?sid=7", "http://h/a?x to http://h/b?sid=7", "c: http://h/a b?sid=7"])
+    func sentences(text: String) {
+        let event = Redaction(queryItems: ["sid"]).event("x: \(text)", ["outcome": .string(text)])
+        #expect(!event.text.contains("7") && event.attributes.keys.sorted() == ["outcome"])
+        #expect(event.attributes["outcome"].map { "\($0)" }?.contains("7") == false)
+    }
+
     @Test("items of forms and of URLs, and fields")
     func others() {
         let redaction = Redaction(headers: ["X-Session"], queryItems: ["Session ID"], mark: "REDACTED")
