@@ -29,10 +29,11 @@ func exchanges(_ requests: [HTTPRequest], metrics: TransportMetrics? = nil) asyn
     let transport = StubTransport { request in
         if request.urlText.contains("fail") { throw HTTPError(.connection, "refused", phase: .notSent) }
         let body = try await request.body.collect()
+        var headers: HTTPHeaders = ["Set-Cookie": "S3CR3T", .contentType: request.headers[.contentType] ?? "text/plain"]
+        headers[.location] = request.headers[.location]
         return HTTPResponse(
-            status: 200, headers: ["Set-Cookie": "S3CR3T", .contentType: request.headers[.contentType] ?? "text/plain"],
-            body: .bytes(body.isEmpty ? Array("no body at \(request.urlText)".utf8) : body), request: request, version: .http2,
-            metrics: metrics)
+            status: 200, headers: headers, body: .bytes(body.isEmpty ? Array("no body at \(request.urlText)".utf8) : body),
+            request: request, version: .http2, metrics: metrics)
     }
     let client = testClient(configuration: .init(observers: [kept]), transport: transport)
     for request in requests { _ = try? await client.send(request) }
@@ -126,11 +127,11 @@ struct HARArchiveTests {
     func secrets(includes: Bool) async throws {
         var request = HTTPRequest(
             .post, "http://u:S3CR3T@h/a?token=S3CR3T",
-            headers: ["Cookie": "S3CR3T", .authorization: "S3CR3T", "X-Mine": "S3CR3T"],
+            headers: ["Cookie": "S3CR3T", .authorization: "S3CR3T", "X-Mine": "S3CR3T", .location: "/up/S3CR3T"],
             body: .json(text: #"{"password":"S3CR3T","pin":"S3CR3T"}"#))
         request.route = "http://h/a?token=S3CR3T"
         let form = HTTPRequest(.post, "http://h/", body: .form([("client_secret", "S3CR3T")]))
-        let redaction = Redaction(headers: ["X-Mine"], jsonFields: ["pin"])
+        let redaction = Redaction(headers: ["X-Mine", .location], jsonFields: ["pin"])
         let binary = HTTPRequest(
             .post, "http://h/", headers: [.contentType: "application/octet-stream"], body: .bytes(Array("S3CR3T".utf8)))
         let archive = HARArchive(try await exchanges([request, form, binary]), redaction: redaction, includesSecrets: includes)

@@ -123,7 +123,9 @@ extension HAREntry.Response {
         self.status = Double(status.code)
         statusText = status.reason
         self.headers = HAREntry.fields(headers, redaction)
-        redirectURL = headers["Location"].map { HAREntry.url($0, redaction) } ?? ""
+        if let location = headers[.location] {
+            redirectURL = HAREntry.url(redaction?.value(location, of: .location, in: headers) ?? location, redaction)
+        }
         bodySize = exchange.metrics?.responseBodyBytes.map(Double.init) ?? -1
         content.size = exchange.responseBody.map { Double($0.size) } ?? max(0, bodySize)
         content.mimeType = headers[.contentType] ?? ""
