@@ -29,6 +29,9 @@ extension HTTPHeaders {
             "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Token", "X-Session-Token", "X-Vault-Token", "Private-Token",
         ])
     }
+
+    /// Fields that say where in a distributed trace a request belongs (W3C Trace Context), and nothing of what it asks for.
+    package static let tracing: Set<Name> = ["traceparent", "tracestate"]
 }
 
 extension HTTPHeaders.Name {

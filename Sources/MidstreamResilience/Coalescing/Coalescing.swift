@@ -26,7 +26,7 @@ public import MidstreamCore
 /// It stands innermost in its stage, so each caller has its own logs and fallback.
 public final class Coalescing: HTTPInterceptor {
     /// Fields that only number a request: `traceparent`, `tracestate` and `X-Request-ID`.
-    public static let numbering: Set<HTTPHeaders.Name> = ["traceparent", "tracestate", "X-Request-ID"]
+    public static let numbering: Set<HTTPHeaders.Name> = HTTPHeaders.tracing.union(["X-Request-ID"])
 
     /// An object, so that handing it on copies one reference.
     private final class Answer: Sendable {

@@ -150,8 +150,10 @@ struct AlternateRequestTests {
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
     }
 
-    @Test("E7 concurrent failures share one alternate, and each call's then is called", arguments: [2, 1_000])
-    func sharing(calls: Int) async throws {
+    @Test(
+        "E7 concurrent failures share one alternate, though each has a span of its own, and each call's then is called",
+        arguments: [2, 1_000], [false, true])
+    func sharing(calls: Int, haveSpans: Bool) async throws {
         let gate = TestClock()
         let server = guardedServer()
         let stub = StubTransport { request in
@@ -168,7 +170,15 @@ struct AlternateRequestTests {
                     steps.note(request.id.uuidString)
                     request.headers["X-Token"] = response.body.text
                 }, DefaultValidator(),
-            ])
+            ]
+        ) { _ in
+        } interceptors: {
+            ClosureRequestInterceptor(stage: .exchange) { request in
+                guard haveSpans else { return }
+                request.headers["traceparent"] = "00-\(UUID())"
+                request.headers["tracestate"] = "a=\(UUID())"
+            }
+        }
         let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
             for _ in 0..<calls { group.addTask { try await client.send(HTTPRequest("/")).status } }
             await gate.waitForSleepers(calls)

@@ -94,8 +94,8 @@ final class AlternateRequests: Sendable {
     }
 }
 
-/// A request as it goes on the wire, with everything that the pipeline has made of it, credentials included: who would send the
-/// same may have the same answer.
+/// A request as it goes on the wire, with everything that the pipeline has made of it, credentials included, but for its place in a
+/// distributed trace: who would send the same may have the same answer.
 struct WireRequest: Hashable, Sendable {
     private let method: HTTPMethod
     private let urlText: String
@@ -109,7 +109,9 @@ struct WireRequest: Hashable, Sendable {
         guard let bytes = request.body.bytes else { return nil }
         method = request.method
         urlText = request.urlText
-        headers = request.headers
+        var headers = request.headers
+        headers.removeAll { HTTPHeaders.tracing.contains($0) }
+        self.headers = headers
         self.bytes = bytes
         address = request.address
     }
