@@ -254,6 +254,26 @@ struct OutputTests {
         #expect(child.status == .exited(0) && isWritten.withLock { $0 })
     }
 
+    @Test("Spans that were lost are told, though the last export was taken", .enabled(if: Tool.path != nil))
+    func lostSpans() async throws {
+        defer { server.shutdown() }
+        let isRefused = Locked(false)
+        server.respond { request in
+            guard request.path.hasSuffix("/v1/traces") else { return .init() }
+            let isFirst = isRefused.withLock { isRefused -> Bool in
+                defer { isRefused = true }
+                return !isRefused
+            }
+            return .init(status: isFirst ? .badRequest : .ok)
+        }
+        // Two spans for each, more than one export has room for.
+        let requests = String(repeating: "{\"url\": \"\(server.url())\"}\n", count: 300)
+        let words = ["batch", try folder.file(Array(requests.utf8)).path, "--otlp", server.url("/collector")]
+        let child = try await ChildProcess.run(try #require(Tool.path), words)
+        #expect(child.status == .exited(0))
+        #expect(child.errorText.wholeMatch(of: #/midst: spans that were lost: [1-9][0-9]*\n/#) != nil, "\(child.errorText)")
+    }
+
     @Test("A file that can't be written is no wrong usage", .enabled(if: Tool.path != nil))
     func status() async throws {
         defer { server.shutdown() }

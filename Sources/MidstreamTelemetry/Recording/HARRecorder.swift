@@ -44,6 +44,9 @@ public final class HARRecorder: CallObserver {
     /// How many observations were dropped because the disk was too slow.
     public var dropped: Int { buffered.dropped }
 
+    /// How many exchanges the file had no room for.
+    package var omitted: Int { sink.omitted }
+
     /// Why nothing is written any more, such as a full disk; nil: all is well.
     public var failure: HARArchive.Failure? { sink.failure }
 
@@ -102,6 +105,7 @@ final class ArchiveSink: CallObserver {
     }
 
     var failure: HARArchive.Failure? { state.withLock { $0.failure } }
+    var omitted: Int { state.withLock { $0.omitted } }
 
     func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
         state.withLock { state in

@@ -8,7 +8,7 @@ struct Recording {
     private let telemetry: OpenTelemetryExporter?
 
     init(_ arguments: Arguments) throws {
-        recorder = try arguments.archive.map { try HARRecorder(file: $0, bodies: 1 << 20) }
+        recorder = try arguments.archive.map { try HARRecorder(file: $0, bodies: 1 << 20, limit: .max) }
         telemetry = try arguments.telemetry.map { place in
             let isCollector = place.contains("://")
             return try OpenTelemetryExporter(
@@ -40,12 +40,23 @@ struct Recording {
 
     /// Writes and sends what there is, and says what couldn't be.
     private func finish() async {
-        await recorder?.flush()
-        if let failure = recorder?.failure { Terminal.printError("midst: \(failure)") }
+        if let recorder {
+            await recorder.flush()
+            if let failure = recorder.failure { Terminal.printError("midst: \(failure)") }
+            Self.tell(recorder.dropped, "observations that the archive lacks, as the disk was too slow")
+            Self.tell(recorder.omitted, "exchanges that the archive has no room for")
+        }
         guard let telemetry else { return }
         let isDone = await telemetry.flush()
         if let failure = telemetry.failure ?? (isDone ? nil : "it took too long") {
             Terminal.printError("midst: the telemetry wasn't sent: \(failure)")
         }
+        // Whatever the last export came to.
+        Self.tell(telemetry.dropped, "spans that were lost")
+        Self.tell(telemetry.rejected, "spans and data points that the collector refused")
+    }
+
+    private static func tell(_ count: Int, _ what: String) {
+        if count > 0 { Terminal.printError("midst: \(what): \(count)") }
     }
 }
