@@ -100,6 +100,7 @@ private struct EncodedExchange: Codable {
     var date: Date
     var start: Double
     var duration: Double
+    var headDuration: Double?
     var method: String
     var url: String
     var route: String?
@@ -111,7 +112,9 @@ private struct EncodedExchange: Codable {
     var responseBody: EncodedBody?
     var metrics: EncodedMetrics?
     var error: String?
+    var phase: String?
     var failure: String?
+    var isBodyArriving: Bool?
 
     init(_ exchange: ExchangeRecord, showing redaction: Redaction?) {
         call = exchange.call
@@ -121,6 +124,7 @@ private struct EncodedExchange: Codable {
         date = exchange.date
         start = exchange.start / .seconds(1)
         duration = exchange.duration / .seconds(1)
+        headDuration = exchange.outcome.headDuration.map { $0 / .seconds(1) }
         method = exchange.method.rawValue
         url = redaction?.url(exchange.url) ?? exchange.url
         route = exchange.route.map { redaction?.url($0) ?? $0 }
@@ -134,7 +138,9 @@ private struct EncodedExchange: Codable {
         }
         metrics = exchange.metrics.map { EncodedMetrics($0, showing: redaction) }
         error = exchange.error
+        phase = exchange.phase?.rawValue
         failure = exchange.failure
+        isBodyArriving = exchange.isBodyArriving ? true : nil
     }
 
     var beginning: ExchangeRecord.Beginning {
@@ -146,10 +152,11 @@ private struct EncodedExchange: Codable {
 
     var outcome: ExchangeRecord.Outcome {
         ExchangeRecord.Outcome(
-            duration: .told(duration), requestBody: requestBody?.body, status: status.map { HTTPStatus($0) },
-            version: version.flatMap { HTTPVersion(rawValue: $0) },
+            duration: .told(duration), headDuration: headDuration.map { .told($0) }, requestBody: requestBody?.body,
+            status: status.map { HTTPStatus($0) }, version: version.flatMap { HTTPVersion(rawValue: $0) },
             responseHeaders: responseHeaders.map(EncodedField.headers), responseBody: responseBody?.body,
-            metrics: metrics?.metrics, error: error, failure: failure)
+            metrics: metrics?.metrics, error: error, phase: phase.flatMap { HTTPError.Phase(rawValue: $0) }, failure: failure,
+            isBodyArriving: isBodyArriving == true)
     }
 }
 

@@ -7,8 +7,11 @@ import Testing
 
 private final class Kept: CallObserver {
     let calls = Locked<[CallRecord]>([])
+    /// Exchanges whose bodies have ended.
+    let streamed = Locked<[ExchangeRecord]>([])
     let keepsBodies = 1_000
 
+    func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) { streamed.withLock { $0.append(exchange) } }
     func endedCall(_ call: CallRecord) { calls.withLock { $0.append(call) } }
 }
 
@@ -63,6 +66,25 @@ struct RecordCodingTests {
             exchange.responseBody?.bytes == given.responseBody?.bytes && exchange.requestBody?.size == given.requestBody?.size)
         encoder.outputFormatting = .sortedKeys
         #expect(try encoder.encode(read) == encoder.encode(call))
+    }
+
+    @Test("is read with what it says of a body that is arriving, of the head, and of how far a failed request had come")
+    func outcomes() async throws {
+        let (kept, clock) = (Kept(), TestClock())
+        let transport = StubTransport { request in
+            guard request.method == .get else { throw HTTPError(.connection, "refused", phase: .notSent) }
+            clock.advance(by: .seconds(1))
+            return HTTPResponse(status: .ok, body: .incoming(ArrivingBody()), request: request)
+        }
+        let client = testClient(configuration: .init(clock: clock, observers: [kept]), transport: transport)
+        let response = try await client.stream(HTTPRequest("http://h/"))
+        clock.advance(by: .seconds(2))
+        _ = try await response.body.collect()
+        await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest(.post, "http://h/")) }
+        let given = kept.calls.withLock { $0 }.flatMap(\.exchanges) + kept.streamed.withLock { $0 }
+        let read = try JSONDecoder().decode([ExchangeRecord].self, from: JSONEncoder().encode(given))
+        #expect(read.map(\.isBodyArriving) == [true, false, false] && read.map(\.phase) == [nil, .notSent, nil])
+        #expect(read.map(\.headDuration) == [.seconds(1), .zero, .seconds(1)] && read.last?.duration == .seconds(3))
     }
 
     @Test("is read whatever numbers stand for its times")
