@@ -11,13 +11,17 @@ import Testing
 struct SpanParentTests {
     /// The spans of what a client does.
     private func spans(
-        over transport: StubTransport, ratio: Double = 1, _ body: (HTTPClient) async throws -> Void
+        over transport: StubTransport, ratio: Double = 1, isBuffered: Bool = false, _ body: (HTTPClient) async throws -> Void
     ) async throws -> [OpenTelemetryTests.Object] {
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("spans.jsonl")
         let exporter = try OpenTelemetryExporter(to: .file(file.path), service: "shop", ratio: ratio)
-        let configuration = HTTPClient.Configuration(random: { 0 }, observers: [exporter])
+        let buffered = BufferedObserver(exporter)
+        // Who keeps whatever comes doesn't choose for others.
+        let other = BufferedObserver(CallKeeper())
+        let configuration = HTTPClient.Configuration(random: { 0 }, observers: [isBuffered ? buffered : exporter, other])
         try await body(testClient(configuration: configuration, transport: transport) { TraceParentInterceptor() })
+        await buffered.flush()
         await exporter.flush(within: .seconds(120))
         let lines = try withExtendedLifetime(folder) { try String(contentsOf: file, encoding: .utf8).split(separator: "\n") }
         return OpenTelemetryTests.spans(
@@ -56,10 +60,23 @@ struct SpanParentTests {
         #expect(withheld.isEmpty)
     }
 
-    @Test("Servers are told which traces a ratio leaves out", arguments: [0, 0.5])
-    func ratio(ratio: Double) async throws {
+    @Test("A task's trace has the parent of its exchanges, also where the exporter is buffered", arguments: [false, true])
+    func ofTask(isBuffered: Bool) async throws {
+        let parent = TraceParent()
         let transport = StubTransport(status: .ok)
-        let spans = try await spans(over: transport, ratio: ratio) { client in
+        let spans = try await spans(over: transport, isBuffered: isBuffered) { client in
+            try await TraceParent.$current.withValue(parent) { _ = try await client.send(HTTPRequest("http://h/")) }
+        }
+        #expect(spans.map { $0["traceId"] as? String } == [parent.traceID])
+        #expect(spans.map { $0["parentSpanId"] as? String } == [parent.spanID])
+    }
+
+    @Test(
+        "Servers are told which traces a ratio leaves out, also where the exporter is buffered",
+        arguments: [0, 0.5], [false, true])
+    func ratio(ratio: Double, isBuffered: Bool) async throws {
+        let transport = StubTransport(status: .ok)
+        let spans = try await spans(over: transport, ratio: ratio, isBuffered: isBuffered) { client in
             for _ in 0..<50 { _ = try await client.send(HTTPRequest("http://h/")) }
         }
         let told = transport.requests.compactMap { TraceParent($0.headers["traceparent"]) }

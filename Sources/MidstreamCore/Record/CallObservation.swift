@@ -78,7 +78,10 @@ package final class CallObservation: Sendable {
     }
 
     /// Whether an observer keeps the trace that begins with the call; true without any that choose.
-    package var isSampled: Bool { settings.samplers.isEmpty || settings.samplers.contains { $0.samples(id) } }
+    package var isSampled: Bool {
+        let choices = settings.samplers.compactMap { $0.samples(id) }
+        return choices.isEmpty || choices.contains(true)
+    }
 
     /// The observation of a call that is made for this one.
     package func serving(_ purpose: CallRecord.Purpose, at date: Date) -> CallObservation {

@@ -192,7 +192,7 @@ public final class OpenTelemetryExporter: CallObserver {
         let parent =
             TraceParent(headers["traceparent"], state: headers["tracestate"]) ?? call.request.traceParent ?? TraceParent.current
         let context = Span.Context(call: call.id, parent: parent)
-        guard parent?.isSampled ?? samples(call.id) else { return }
+        guard (parent?.isSampled ?? samples(call.id)) == true else { return }
         state.withLock { $0.contexts[call.id] = context }
     }
 
@@ -332,7 +332,7 @@ public final class OpenTelemetryExporter: CallObserver {
 
 extension OpenTelemetryExporter: TraceSampler {
     /// As many as the ratio says.
-    package func samples(_ trace: CallRecord.ID) -> Bool {
+    package func samples(_ trace: CallRecord.ID) -> Bool? {
         guard ratio < 1 else { return true }
         // The 56 bits that are random in every identifier of a trace.
         return Double(trace.low & (1 << 56 - 1)) < ratio * Double(UInt64(1) << 56)

@@ -1,5 +1,6 @@
 internal import Interception
 public import MidstreamCore
+internal import MidstreamObservability
 
 /// Hands everything to another observer in a task of its own, so that calls don't wait for a slow one.
 ///
@@ -77,8 +78,13 @@ public final class BufferedObserver: CallObserver {
 
     /// What the wrapped one keeps.
     public var keepsBodies: Int { base.keepsBodies }
-    /// Hands it on.
-    public func began(_ call: CallRecord.Start) { add({ $0.began(call) }, begins: { $0.calls.insert(call.id) }) }
+    /// Hands it on, within the distributed trace that the caller's task is part of.
+    public func began(_ call: CallRecord.Start) {
+        let parent = TraceParent.current
+        add(
+            { observer in TraceParent.$current.withValue(parent) { observer.began(call) } },
+            begins: { $0.calls.insert(call.id) })
+    }
     /// Hands it on.
     public func happened(_ event: CallEvent, at time: Duration, in call: CallRecord.ID) {
         add({ $0.happened(event, at: time, in: call) }, begins: { $0.calls.insert(call) })
@@ -98,4 +104,9 @@ public final class BufferedObserver: CallObserver {
     }
     /// Hands it on.
     public func endedCall(_ call: CallRecord) { add({ $0.endedCall(call) }, ends: { $0.calls.remove(call.id) != nil }) }
+}
+
+extension BufferedObserver: TraceSampler {
+    /// As the wrapped one does.
+    package func samples(_ trace: CallRecord.ID) -> Bool? { (base as? any TraceSampler)?.samples(trace) }
 }
