@@ -224,6 +224,26 @@ struct OpenTelemetryTests {
         }
     }
 
+    @Test("metrics have the sizes of an answer that is an error with its status, though its reader was cancelled")
+    func cancelledSizes() async throws {
+        let metrics = CallMetrics()
+        let client = testClient(
+            configuration: .init(validators: [], observers: [metrics]),
+            transport: StubTransport { request in
+                var measured = TransportMetrics()
+                measured.responseBodyBytes = 7
+                let body = ArrivingBody(thenThrowing: CancellationError())
+                return HTTPResponse(
+                    status: .internalServerError, body: .incoming(body), request: request, metrics: measured)
+            })
+        let response = try await client.stream(HTTPRequest("http://h/a"))
+        await #expect(throws: CancellationError.self) { try await response.body.collect() }
+        let sums = metrics.prometheus.split(separator: "\n").filter {
+            $0.hasPrefix("http_client_response_body_size_bytes_sum")
+        }
+        #expect(sums.count == 1 && sums[0].contains(#"error_type="500""#) && sums[0].hasSuffix(" 7.0"), "\(sums)")
+    }
+
     private struct Refreshing: Authenticator {
         func apply(_ credential: String, to request: inout HTTPRequest) async throws {
             request.headers[.authorization] = credential

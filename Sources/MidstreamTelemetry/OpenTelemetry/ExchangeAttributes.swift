@@ -10,7 +10,7 @@ struct ExchangeAttributes {
     let port: Int
     let template: String?
     let status: Int?
-    /// The status as text, or the kind of failure; nil for a success and for what the caller cancelled.
+    /// The status as text, or the kind of failure; nil for a success and for what the caller cancelled before an answer came.
     let error: String?
     let version: String?
 
@@ -20,8 +20,9 @@ struct ExchangeAttributes {
         (address, port) = (origin?.host ?? "", origin?.port ?? 0)
         template = exchange.route.map(Self.path)
         status = exchange.status?.code
-        if let failure = exchange.error ?? unknown {
-            error = failure == "cancelled" ? nil : failure
+        // Who leaves while the body of an answer arrives makes no other answer of it.
+        if let failure = exchange.error ?? unknown, failure != "cancelled" {
+            error = failure
         } else {
             error = exchange.status.flatMap { $0.code >= 400 ? "\($0.code)" : nil }
         }
