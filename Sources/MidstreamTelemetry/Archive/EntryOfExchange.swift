@@ -66,6 +66,13 @@ extension HAREntry {
         return redaction.url(text).replacing(redaction.mark, with: mark)
     }
 
+    /// Whether it is a picture, a sound or a font: nobody writes a password into those. Playlists, which are called sounds (RFC 8216 §4), are text
+    /// with URLs that may be signed.
+    private static func isBinary(_ type: String) -> Bool {
+        let name = type.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
+        return ["image/", "font/", "audio/", "video/"].contains { name.hasPrefix($0) } && !name.hasSuffix("mpegurl")
+    }
+
     /// The content of a body: as text, or in Base64 where it may be shown and isn't text.
     fileprivate static func content(
         _ body: ExchangeRecord.Body, _ headers: HTTPHeaders, _ redaction: Redaction?
@@ -77,9 +84,7 @@ extension HAREntry {
                 body.isWhole
                 ? redaction.wholeText(body.bytes, contentType: type) : redaction.text(body.bytes, contentType: type)
             if let text { return (text, nil) }
-            // Nobody writes a password into a picture.
-            guard let kind = type?.prefix(while: { $0 != "/" }).lowercased(), ["image", "font", "audio", "video"].contains(kind)
-            else { return nil }
+            guard let type, isBinary(type) else { return nil }
         } else {
             let text = String(decoding: body.bytes, as: UTF8.self)
             if text.utf8.elementsEqual(body.bytes) { return (text, nil) }
