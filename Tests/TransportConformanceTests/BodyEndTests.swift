@@ -46,6 +46,22 @@
             }
         }
 
+        /// The system tells of a reset once. Here it tells who sends, so that reading finds nothing but an end.
+        @Test func `A reset that an upload meets cuts the answer's body`() async throws {
+            let hasHead = DispatchSemaphore(value: 0)
+            defer { hasHead.signal() }
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\n\r\nbody")
+                hasHead.wait()
+                connection.reset()
+            }
+            let client = TransportUnderTest.client(on: wireTransport())
+            let response = try await client.stream(HTTPRequest(.put, server.url, body: .bytes(noise(10 << 20))))
+            hasHead.signal()
+            await expectError(.connectionLost, .answered) { try await response.body.collect() }
+        }
+
         @Test(.enabled(if: Nginx.isRunning), arguments: TransportUnderTest.allCases, Delivery.allCases)
         func underTLS(transport: TransportUnderTest, delivery: Delivery) async throws {
             try await needing(.endUnderTLS, of: transport) {

@@ -25,7 +25,9 @@
                 case EAGAIN: canWrite = false
                 case EINTR: break
                 case EIO, ESTALE, EINVAL, EISDIR, EOVERFLOW: return .unreadable(errno)
-                default: return .failed
+                default:
+                    noteSendingFailure(errno)
+                    return .failed
                 }
             }
             return .wait

@@ -32,6 +32,8 @@
         /// The system has told of the other side's end, so that reading goes on to it.
         @exclusivity(unchecked) private var seesEnd = false
         @exclusivity(unchecked) private var hasEnded = false
+        /// Why sending has failed: what the system has told there it doesn't tell again, and a reset connection reads like one that has ended.
+        @exclusivity(unchecked) private var sendingFailure: ChannelFailure?
         @exclusivity(unchecked) private(set) var isClosed = false
         /// What TLS has made and the system hasn't taken.
         @exclusivity(unchecked) private var pending: [UInt8] = []
@@ -165,7 +167,8 @@
                     return .failed(.system(errno))
                 }
             }
-            return hasEnded ? .ended(isClean: tls == nil) : .wait
+            guard hasEnded else { return .wait }
+            return sendingFailure.map { .failed($0) } ?? .ended(isClean: tls == nil)
         }
 
         // MARK: Sending
@@ -220,13 +223,18 @@
                     if count < first.count + second.count { canWrite = false }
                     return count
                 }
-                guard errno == EINTR || errno == EAGAIN else { return nil }
+                guard errno == EINTR || errno == EAGAIN else {
+                    noteSendingFailure(errno)
+                    return nil
+                }
                 if errno == EAGAIN {
                     canWrite = false
                     return 0
                 }
             }
         }
+
+        func noteSendingFailure(_ number: Int32) { sendingFailure = sendingFailure ?? ChannelFailure.ofSending(number) }
 
         /// Sends what TLS has made; false when that can't be done any more.
         @discardableResult
@@ -294,6 +302,12 @@
         /// By the peer, in the handshake.
         case ended
         case tls(String)
+
+        /// Why nothing more can be sent; nil as long as that may still change, and where the other side had ended before (`EPIPE`), which
+        /// leaves what it has sent whole.
+        static func ofSending(_ number: Int32) -> ChannelFailure? {
+            [EAGAIN, EINTR, EPIPE].contains(number) ? nil : .system(number)
+        }
 
         var message: String {
             switch self {

@@ -43,6 +43,7 @@
         }
 
         private func endOfConnection(_ transfer: WireTransfer, isClean: Bool) {
+            if let failure = transfer.pipe?.failure { return lose(transfer, failure) }
             guard reader.isEndedByConnection else { return lose(transfer, nil) }
             guard isClean else {
                 return loop.fail(

@@ -18,6 +18,8 @@
             var finishers: [Suspension<Void>] = []
             /// Nothing is sent any more.
             var isOver = false
+            /// Why a writer couldn't send by itself: what the system has told there it doesn't tell the loop.
+            var failure: ChannelFailure?
         }
 
         /// How many bytes may wait before a writer waits for its own: who writes little needs no change of threads for it.
@@ -35,9 +37,11 @@
             try backlog.withLock { backlog in
                 guard !backlog.isOver else { throw OutgoingPiece.lost }
                 var sent = 0
-                // The socket isn't closed meanwhile: before it is, the pipe ends. What fails here fails on the loop as well, which tells why.
+                // The socket isn't closed meanwhile: before it is, the pipe ends. What fails here fails on the loop as well.
                 if let socket = backlog.socket, backlog.bytes == 0 {
-                    sent = max(0, bytes.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) })
+                    let count = bytes.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    if count < 0 { backlog.failure = ChannelFailure.ofSending(errno) }
+                    sent = max(0, count)
                 }
                 guard sent < bytes.count else { return nil }
                 backlog.bytes += bytes.count - sent
@@ -69,6 +73,9 @@
             backlog.withLock { $0.socket = socket }
         }
 
+        /// Why the connection's end isn't a clean one, as far as a writer has found out.
+        var failure: ChannelFailure? { backlog.withLock { $0.failure } }
+
         /// What is sent next.
         var piece: OutgoingPiece? { backlog.withLock { $0.pieces.first } }
 
@@ -95,7 +102,10 @@
             connection = nil
             var ended = Backlog()
             ended.isOver = true
-            backlog.withLock { swap(&$0, &ended) }
+            backlog.withLock { backlog in
+                ended.failure = backlog.failure
+                swap(&backlog, &ended)
+            }
             // The release of the pieces tells their writers.
             for finisher in ended.finishers { finisher.resume() }
         }

@@ -117,6 +117,21 @@
             }
         }
 
+        @Test func `A reset that a file meets cuts the answer's body`() async throws {
+            let hasHead = DispatchSemaphore(value: 0)
+            defer { hasHead.signal() }
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\n\r\nbody")
+                hasHead.wait()
+                connection.reset()
+            }
+            let response = try await wireTransport().deliver(put(server))
+            hasHead.signal()
+            let error = await #expect(throws: HTTPError.self) { try await response.body.collect() }
+            #expect(error?.code == .connectionLost && error?.phase == .answered)
+        }
+
         @Test func `An answer during the upload is delivered`() async throws {
             let server = try RawServer { connection in
                 guard connection.readHead() != nil, connection.read(1 << 10) != nil else { return }

@@ -48,6 +48,29 @@
             await #expect(throws: HTTPError.self) { try await channel.writeToItsEnd() }
         }
 
+        /// The system tells of a reset once. Here it tells the writer, so that reading finds nothing but an end.
+        @Test func `A reset that a writer meets isn't a clean end`() async throws {
+            let (isWanted, isReset) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = try RawServer { connection in
+                isWanted.wait()
+                connection.reset()
+                isReset.signal()
+            }
+            func breakOff() {
+                isWanted.signal()
+                isReset.wait()
+            }
+            let loop = try #require(transport.executor as? WireLoop)
+            try await withTaskExecutorPreference(loop) {
+                let channel = try await connect(server.url)
+                // On the loop's thread, which can't read meanwhile.
+                breakOff()
+                try await channel.write([1])
+                let error = await #expect(throws: HTTPError.self) { try await channel.read() }
+                #expect(error?.code == .connectionLost)
+            }
+        }
+
         @Test func `Closing fails those who wait, and repeats harmlessly`() async throws {
             let server = try RawServer { $0.waitForEnd() }
             let channel = try await connect(server.url)
