@@ -75,6 +75,26 @@
             }
         }
 
+        /// A task that keeps the loop's thread for longer than what that has seen before says anything.
+        @Test(arguments: [true, false]) func `Nor does one while a task computes`(_ endsAfterwards: Bool) async throws {
+            let server = try Server(endsAfterwards: endsAfterwards)
+            let loop = try #require(transport.executor as? EventLoop)
+            try await withTaskExecutorPreference(loop) {
+                _ = try await transport.deliver(request("\(server.raw.url)/1", .buffered(upTo: 10)))
+                let waits = loop.waits
+                await eventually { loop.lastWholeWait > waits }
+                server.sayFarewell()
+                Self.compute()
+                try await expectOwnAnswers(of: server, resends: 0)
+            }
+        }
+
+        /// Takes 2 ms of the present thread.
+        private static func compute() {
+            let end = MonotonicTime.now() + 2_000_000
+            while MonotonicTime.now() < end {}
+        }
+
         private func expectOwnAnswers(of server: Server, resends: Int) async throws {
             var post = request("\(server.raw.url)/2", .buffered(upTo: 10))
             post.method = .post

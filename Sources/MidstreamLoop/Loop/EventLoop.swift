@@ -40,7 +40,8 @@
         @exclusivity(unchecked) private var ended: [(Transfer, failure: (any Error)?)] = []
         /// How often it has waited for sockets.
         @exclusivity(unchecked) package final private(set) var waits = 0
-        /// The last of these that has told of all sockets that were ready, and on all of which was acted; none before the driver's first.
+        /// The last of these that has told of all sockets that were ready, and on all of which was acted; none before the driver's first, nor
+        /// before the first after a long job.
         @exclusivity(unchecked) package final internal(set) var lastWholeWait = 0
         @exclusivity(unchecked) final var nextDeadlineCheck: UInt64 = .max
         package final let decoding = DecodingRoom()
@@ -216,7 +217,7 @@
             case .resumeReceiving(let transfer): transfer.resumeReceiving()
             case .resumeSending(let transfer): transfer.resumeSending()
             case .fail(let transfer, let error): abort(transfer, error)
-            case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+            case .job(let job): run(job)
             case .ask(let body): body(false)
             case .run(let body): body()
             }

@@ -7,7 +7,7 @@
         /// How often it has waited for sockets.
         var waits: Int { get }
         /// The last of these that has told of all sockets that were ready, and on all of which was acted; none before the driver's
-        /// first.
+        /// first, nor before the first after a long job.
         var lastWholeWait: Int { get }
         /// Ends a transfer of which nothing more will come; without a failure its response is whole.
         func finish(_ transfer: Transfer, _ failure: (any Error)?, isClean: Bool)

@@ -38,7 +38,7 @@
         }
 
         /// Whether it stands, and the server has sent nothing unasked. The system is asked only when the loop hasn't waited for sockets
-        /// since the last response: what had come by the end of a wait has closed the connection.
+        /// since the last response, or since a long job: what had come by the end of a wait has closed the connection.
         override var isUsable: Bool {
             !isTooOld && loop.now < serverLimit && (channel.isDrained && loop.lastWholeWait > idleSinceWait || channel.isQuiet)
         }
