@@ -63,7 +63,8 @@
             self.settings = settings
             self.tls = route.isSecure ? tls : nil
             self.loop = loop
-            deadline = settings.connectTimeout.map { loop.now + $0 } ?? .max
+            // A task may have computed since the loop's last wait, whose time that isn't.
+            deadline = settings.connectTimeout.map { MonotonicTime.now() + $0 } ?? .max
         }
 
         /// Takes a transfer that the connection will be for.
@@ -71,7 +72,7 @@
             assert(loop.isCurrent)
             transfers.append(transfer)
             transfer.connection = self
-            if transfer.measured.waitsSince == 0 { transfer.measured.waitsSince = loop.now }
+            transfer.expectConnection()
             loneDeadline = .max
             sleep()
         }

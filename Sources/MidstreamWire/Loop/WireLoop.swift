@@ -192,6 +192,8 @@
             // Those without a transfer make room. Admission limits the others, but for a host's further connections of HTTP/2.
             while isFull, pool.closeOldest() || pool.closeOldestDial() {}
             pool.closeUnused(transfer.route, but: room(transfer.route))
+            // Before the dial does: when the dial's time is over, so is the transfer's.
+            transfer.expectConnection()
             let dial = Dial(
                 transfer.route, settings, tls: transfer.tls, mayBeShared: mayBeShared, isExclusive: transfer.pipe != nil,
                 loop: self)
@@ -251,7 +253,7 @@
 
         /// Whether connecting may go on: one that has joined a dial later than it began hasn't had all of its time.
         private func hasTime(_ transfer: WireTransfer) -> Bool {
-            settings.connectTimeout.map { now - transfer.measured.waitsSince < $0 } ?? true
+            settings.connectTimeout.map { now < transfer.measured.waitsSince + $0 } ?? true
         }
 
         private func fail(_ transfer: WireTransfer, _ failure: HTTPError, _ dial: Dial) {

@@ -166,6 +166,11 @@
             return sent.bytes > 0 || isInDoubt ? .maybeProcessed : .notSent
         }
 
+        /// Begins to wait for a connection, unless it does.
+        func expectConnection() {
+            if measured.waitsSince == 0 { measured.waitsSince = MonotonicTime.now() }
+        }
+
         /// Begins anew, on a connection that stands; one that was made for this transfer gives its times.
         func willSend(over endpoints: Endpoints, _ made: DialTimes?) {
             expectSending()

@@ -84,6 +84,20 @@
             #expect(server.accepted == 1)
         }
 
+        @Test func `What a task has computed before takes nothing of the time for connecting`() async throws {
+            let server = try Self.server()
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    resolver: Resolver(["127.0.0.1"]).addresses, connectTimeout: .seconds(60)))
+            let loop = try #require(transport.executor as? WireLoop)
+            let response = try await withTaskExecutorPreference(loop) {
+                // As if the loop had waited for its sockets a minute ago.
+                loop.clock.pointee -= 60_000_000_000
+                return try await transport.deliver(request("http://h.invalid:\(server.port)/", .buffered(upTo: 10)))
+            }
+            #expect(response.status == 200)
+        }
+
         @Test func `It has as long as connecting may take`() async throws {
             struct Endless: Sendable {
                 let gate: Gate
