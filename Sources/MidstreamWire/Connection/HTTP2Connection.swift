@@ -53,11 +53,11 @@
         /// When something was received last, in nanoseconds of the monotonic clock.
         @exclusivity(unchecked) private var lastReceived: UInt64
         /// The server has been asked for an answer, and nothing has come since.
-        @exclusivity(unchecked) private var isPinging = false
+        @exclusivity(unchecked) var isPinging = false
         /// How long it has for that, in nanoseconds.
-        private var answerLimit: UInt64 = 0
+        var answerLimit: UInt64 = 0
         /// The system has taken something since, of what it had no room for before.
-        @exclusivity(unchecked) private var hasGoneOn = false
+        @exclusivity(unchecked) var hasGoneOn = false
         /// The rule that the server has broken.
         private var violation: String?
 
@@ -247,6 +247,17 @@
             loop.post(.run { [weak self] in self?.channelIsReady() })
         }
 
+        private func noteAnswer() {
+            isNew = false
+            lastReceived = loop.now
+            if lastReceived - idleFramesSince > Self.timeOfFlood {
+                idleFramesSince = lastReceived
+                forgetIdleFrames()
+                untold = min(untold, 0)
+            }
+            endPing()
+        }
+
         // MARK: Ends
 
         private func closeIfOver() {
@@ -268,7 +279,7 @@
         }
 
         /// The connection is gone.
-        private func lose(_ failure: ChannelFailure?) {
+        func lose(_ failure: ChannelFailure?) {
             guard !channel.isClosed else { return }
             retire()
             endPing()
@@ -277,48 +288,6 @@
             streams = [:]
             receiving = nil
             for stream in ended { stream.lose(failure, violation: violation) }
-        }
-    }
-
-    /// A server that stays silent is taken for gone.
-    extension HTTP2Connection: Sleeper {
-        private func ping(answeredWithin limit: UInt64) {
-            guard !isPinging else { return }
-            isPinging = true
-            answerLimit = limit
-            session?.ping()
-            expectAnswer()
-        }
-
-        private func expectAnswer() {
-            hasGoneOn = false
-            loop.wake(self, at: loop.now + answerLimit)
-        }
-
-        private func noteAnswer() {
-            isNew = false
-            lastReceived = loop.now
-            if lastReceived - idleFramesSince > Self.timeOfFlood {
-                idleFramesSince = lastReceived
-                forgetIdleFrames()
-                untold = min(untold, 0)
-            }
-            endPing()
-        }
-
-        private func endPing() {
-            guard isPinging else { return }
-            isPinging = false
-            loop.letSleep(self)
-        }
-
-        func isWoken() {
-            // Of little room the system doesn't tell.
-            channel.expectsSomething()
-            flush()
-            guard isPinging else { return }
-            // The PING may wait behind what is still on its way to the server, which takes it: the path isn't forgotten.
-            hasGoneOn ? expectAnswer() : lose(.system(ETIMEDOUT))
         }
     }
 
