@@ -24,7 +24,11 @@
         private static let mostStreams = 1_000
 
         @exclusivity(unchecked) private(set) var session: HTTP2Session?
-        private var streams: [Int32: HTTP2Stream] = [:]
+        var streams: [Int32: HTTP2Stream] = [:]
+        /// Those that wait for the server to take further ones, in their order.
+        var waiting: [(stream: HTTP2Stream, fields: HTTP2Fields)] = []
+        /// How many the session has whose end it hasn't told, those without a transfer included.
+        @exclusivity(unchecked) var submitted = 0
         /// The one whose fields come: they come together (RFC 9113 §4.3).
         @exclusivity(unchecked) private var receiving: HTTP2Stream?
         @exclusivity(unchecked) private var hasServed = false
@@ -76,7 +80,10 @@
             let fields = HTTP2Fields(transfer.requestHead)
             guard fields.largestSize <= HTTP2Session.largestRequestHead else { return refuse(transfer) }
             transfer.willSend(over: channel.endpoints, times)
-            guard let id = session?.submit(fields, hasBody: transfer.isUploading) else {
+            let stream = HTTP2Stream(transfer, on: self)
+            if mustWait {
+                waiting.append((stream, fields))
+            } else if !open(stream, fields) {
                 retire()
                 guard !hasServed else { return loop.connectAnew(transfer) }
                 return loop.finish(transfer, HTTPError.noResources(ENOMEM), isClean: false)
@@ -84,8 +91,6 @@
             hasServed = true
             let silence = transfer.settings.silence
             if loop.now - lastReceived >= silence.longest { ping(answeredWithin: silence.longestAnswer) }
-            let stream = HTTP2Stream(id, transfer, on: self)
-            streams[id] = stream
             transfer.connection = stream
             flushSoon()
         }
@@ -98,12 +103,13 @@
             goOn(after: transfer)
         }
 
-        var hasStreams: Bool { !streams.isEmpty }
+        var hasStreams: Bool { streamCount > 0 }
 
-        var streamCount: Int { streams.count }
+        /// How many there are, those included that wait.
+        var streamCount: Int { streams.count + waiting.count }
 
         /// Whether a further stream could begin at once. One always may, since a server's limit of zero doesn't last.
-        var hasRoom: Bool { streams.count < max(1, min(session?.streamLimit ?? 0, Self.mostStreams)) }
+        var hasRoom: Bool { streamCount < max(1, min(session?.streamLimit ?? 0, Self.mostStreams)) }
 
         /// What has come since the last look is taken, since the server may have said that it takes no further streams.
         override var isUsable: Bool {
@@ -122,37 +128,31 @@
             loop.retire(self)
         }
 
-        /// Lets no further streams begin, not even those that wait within the session: its server was too slow.
-        func distrust() {
-            retire()
-            for stream in unopened { stream.leave() }
-        }
-
-        /// Those that wait within the session for the server to take further streams, in their order.
-        private var unopened: [HTTP2Stream] {
-            Self.inOrder(streams.values.filter { session?.hasOpened(stream: $0.id) == false })
-        }
-
-        private static func inOrder(_ streams: some Sequence<HTTP2Stream>) -> [HTTP2Stream] {
+        static func inOrder(_ streams: some Sequence<HTTP2Stream>) -> [HTTP2Stream] {
             streams.sorted { $0.id < $1.id }
         }
 
         /// The stream's transfer has ended.
         func remove(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode?) {
             assert(loop.isCurrent)
-            guard streams.removeValue(forKey: stream.id) != nil else { return }
-            if receiving === stream { receiving = nil }
-            if let code {
-                session?.reset(stream: stream.id, code)
-                expectUntold()
-                flushSoon()
+            if stream.id == 0 {
+                guard let place = waiting.firstIndex(where: { $0.stream === stream }) else { return }
+                waiting.remove(at: place)
+            } else {
+                guard streams.removeValue(forKey: stream.id) != nil else { return }
+                if receiving === stream { receiving = nil }
+                if let code {
+                    session?.reset(stream: stream.id, code)
+                    expectUntold()
+                    flushSoon()
+                }
             }
             if !channel.isClosed { goOn(after: stream.transfer) }
         }
 
         /// Has others begin in the place of a transfer that has ended.
         private func goOn(after transfer: WireTransfer) {
-            guard streams.isEmpty else { return loop.hasRoom(self) }
+            guard !hasStreams else { return loop.hasRoom(self) }
             if isRetired || isTooOld || !transfer.settings.configuration.keepsConnections { return endSoon() }
             loop.isIdle(self)
         }
@@ -284,8 +284,9 @@
             retire()
             endPing()
             channel.close()
-            let ended = Self.inOrder(streams.values)
+            let ended = Self.inOrder(streams.values) + waiting.map { $0.stream }
             streams = [:]
+            waiting = []
             receiving = nil
             for stream in ended { stream.lose(failure, violation: violation) }
         }
@@ -294,6 +295,14 @@
     /// What the session tells of its streams, all of it within ``HTTP2Session/receive(_:)`` and ``HTTP2Session/takeOutput(into:limit:)``.
     extension HTTP2Connection {
         func stream(_ id: Int32) -> HTTP2Stream? { streams[id] }
+
+        /// A stream has ended for both sides, or won't be opened.
+        func didClose(stream id: Int32, _ code: HTTP2ErrorCode) {
+            // One with an even number is the server's, who may not know yet that none of those is wanted.
+            if id % 2 == 1 { submitted -= 1 }
+            streams[id]?.didClose(code)
+            openWaiting()
+        }
 
         /// A frame of any kind comes.
         func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32) {
@@ -336,8 +345,8 @@
         func didReceiveGoAway(_ code: HTTP2ErrorCode) {
             retire()
             if code == .http11Required { loop.leaveHTTP2(route) }
-            // Those that wait within the session would wait for what is still answered, and then be refused. That isn't counted where others
-            // have left, so that it comes to an end with them.
+            // Those that wait would wait for what is still answered, and then be refused. That isn't counted where others have left, so that it
+            // comes to an end with them.
             for stream in unopened { hasOpened ? stream.leave(resetting: nil) : stream.didClose(.refusedStream) }
             if !hasStreams { endSoon() }
         }

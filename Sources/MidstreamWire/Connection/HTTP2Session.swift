@@ -65,7 +65,7 @@
             return stream > 0 ? stream : nil
         }
 
-        /// Whether a stream is open: its request no longer waits for the server to take further ones.
+        /// Whether a stream is open: its request no longer waits to be sent.
         func hasOpened(stream: Int32) -> Bool { nghttp2_session_get_stream_remote_close(session, stream) >= 0 }
 
         /// Goes on with a body of which there was nothing more.
@@ -160,7 +160,7 @@
                 return 0
             }
             nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, context in
-                HTTP2Callbacks.owner(context)?.stream(stream)?.didClose(HTTP2ErrorCode(rawValue: code))
+                HTTP2Callbacks.owner(context)?.didClose(stream: stream, HTTP2ErrorCode(rawValue: code))
                 return 0
             }
             nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, context in
@@ -184,6 +184,7 @@
             switch UInt32(head.type) {
             case NGHTTP2_HEADERS.rawValue: owner.receiveEndOfFields(endsStream: endsStream)
             case NGHTTP2_DATA.rawValue where endsStream: owner.stream(head.stream_id)?.receiveEnd()
+            case NGHTTP2_SETTINGS.rawValue: owner.didReceiveSettings()
             case NGHTTP2_GOAWAY.rawValue:
                 owner.didReceiveGoAway(HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code))
             default: break

@@ -13,7 +13,8 @@
         /// What comes before the fields; the status is kept apart.
         private static let statusLine = Array("HTTP/2 \n".utf8)
 
-        let id: Int32
+        /// Zero as long as it waits for the server to take further ones.
+        @exclusivity(unchecked) var id: Int32 = 0
         let transfer: WireTransfer
         /// Outlives its socket as long as a reader is behind.
         let connection: HTTP2Connection
@@ -29,8 +30,7 @@
         /// The server has broken a rule of the messages.
         @exclusivity(unchecked) var isViolated = false
 
-        init(_ id: Int32, _ transfer: WireTransfer, on connection: HTTP2Connection) {
-            self.id = id
+        init(_ transfer: WireTransfer, on connection: HTTP2Connection) {
             self.transfer = transfer
             self.connection = connection
         }

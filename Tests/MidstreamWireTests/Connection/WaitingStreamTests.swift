@@ -29,6 +29,35 @@
             #expect(error?.code == .timeout)
         }
 
+        /// nghttp2 has a line of its own, in which a cancelled one stays, with its number.
+        @Test func `They leave nothing when they are cancelled`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
+            let (mayEnd, numbers) = (DispatchSemaphore(value: 0), Locked<[UInt32]>([]))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(HTTP2Frame.settings((3, 1))), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.headers([.ok], stream: first))
+                mayEnd.wait()
+                peer.write(HTTP2Frame.data("ok", end: true, stream: first))
+                guard let next = peer.nextRequest() else { return }
+                numbers.withLock { $0 = [first, next] }
+                peer.write(HTTP2Frame.response(stream: next))
+            }
+            defer { mayEnd.signal() }
+            let url = server.url
+            let first = try await transport.deliver(request(url, .streamed))
+            let loop = try #require(transport.executor as? EventLoop)
+            let waiting = (0..<1_000).map { _ in Task { try await transport.deliver(request(url, .buffered(upTo: 10))) } }
+            await eventually { await onLoop(loop) { loop.active.count } == 1_001 }
+            for task in waiting { task.cancel() }
+            for task in waiting { await #expect(throws: CancellationError.self) { try await task.value } }
+            mayEnd.signal()
+            #expect(try await first.body.collect() == Array("ok".utf8))
+            _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            #expect(numbers.withLock { $0 } == [1, 3])
+            #expect(server.accepted == 1)
+        }
+
         /// RFC 9113 §6.8: nothing of them has left.
         @Test func `They outlast any number of connections that take no further ones`() async throws {
             let transport = wireTransport(
