@@ -76,15 +76,18 @@ package final class RunningTasks: Sendable {
 }
 
 /// Has such tasks started with the task-local values of whoever makes this, wherever they are asked for: a thread that calls back is part of no
-/// task, or of another one.
+/// task, or of another one. Within ``perform(_:)`` they are started in place, with what has been set there.
 ///
 /// It takes a task of its own, which waits for work, since task-local values can't be copied in any other way.
 final class CallersContext: Sendable {
+    @TaskLocal private static var present: ObjectIdentifier?
+
+    private let tasks: RunningTasks
     private let works: AsyncStream<@Sendable () async -> Void>.Continuation
 
     init(of tasks: RunningTasks) {
         let (waiting, works) = AsyncStream<@Sendable () async -> Void>.makeStream()
-        self.works = works
+        (self.tasks, self.works) = (tasks, works)
         CallersExecutor().startAtOnce {
             for await work in waiting { tasks.start(work) }
         }
@@ -93,5 +96,9 @@ final class CallersContext: Sendable {
     // What has been asked for by then is started all the same.
     deinit { works.finish() }
 
-    func start(_ work: @escaping @Sendable () async -> Void) { works.yield(work) }
+    func perform(_ body: () -> Void) { Self.$present.withValue(ObjectIdentifier(self)) { body() } }
+
+    func start(_ work: @escaping @Sendable () async -> Void) {
+        if Self.present == ObjectIdentifier(self) { tasks.start(work) } else { works.yield(work) }
+    }
 }

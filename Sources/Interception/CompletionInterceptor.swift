@@ -29,7 +29,8 @@ public struct CompletionNext<Input: Sendable, Output: Sendable>: Sendable {
 
     /// Runs the rest of the chain with `input` in a task of its own and hands the outcome to `completion`, exactly once.
     ///
-    /// The task has the task-local values of the task that runs the whole chain, and is cancelled when that is.
+    /// The task has the task-local values that hold where this is called; on a thread that is part of no task of the chain, those that the
+    /// interceptor has. It is cancelled when the task that runs the whole chain is.
     public func callAsFunction(
         _ input: Input, completion: @escaping @Sendable (Result<Output, any Error>) -> Void
     ) {
@@ -47,7 +48,9 @@ extension CompletionInterceptor {
         return try await withTaskCancellationHandler {
             try await withCompletion { completion in
                 let context = CallersContext(of: tasks)
-                intercept(input, next: CompletionNext(next: next, context: context), completion: completion)
+                context.perform {
+                    intercept(input, next: CompletionNext(next: next, context: context), completion: completion)
+                }
             }
         } onCancel: {
             tasks.cancel()

@@ -124,7 +124,7 @@ struct FromRequestAndResponseInterceptors {
         #expect(transport.requests.map(\.id) == [request.id, request.id])
         _ = try? await client.send(HTTPRequest("https://other.example.com/"))
         #expect(transport.requests.last?.headers.contains(.authorization) == false)
-        try await assertInterceptorLaws { SessionRenewal(session: Session()) }
+        try await assertInterceptorLaws(request: request) { SessionRenewal(session: Session()) }
     }
 
     @Test("A4 Requests go through the request's interceptors first, responses through the client's")

@@ -57,6 +57,15 @@ struct CompletionTests {
         #expect(answer == "ab|ba")
     }
 
+    @Test("C5 what is set around next holds there")
+    func taskLocalValuesAroundNext() async throws {
+        let naming = InCallbacks { input, next, completion in
+            Caller.$name.withValue("own") { next(input, completion: completion) }
+        }
+        let chain = InterceptorChain<String, String>([naming]) { $0 + Caller.name }
+        #expect(try await chain.proceed("") == "own")
+    }
+
     @Test("C5 the worked example holds with callbacks throughout")
     func workedExample() async throws {
         struct Times: CompletionInterceptor {

@@ -65,7 +65,7 @@ struct Exchange: Interceptor {
             if terms.isInterrupted { return try await interruptedDelivery(request, terms.options, call, position) }
             return try await deliver(request, terms.options, call)
         } catch {
-            let failure = Self.failure(error)
+            let failure = Self.failure(error, of: request)
             throw position.due == .max ? failure : Self.cause(of: failure, at: position)
         }
     }
@@ -88,7 +88,7 @@ struct Exchange: Interceptor {
             if response.body.bytes == nil { call?.opened(response.body) }
             return response
         } catch {
-            let cause = Self.cause(of: Self.failure(error), at: position)
+            let cause = Self.cause(of: Self.failure(error, of: request), at: position)
             exchange.end(throwing: cause)
             throw cause
         }
@@ -122,10 +122,11 @@ struct Exchange: Interceptor {
         return terms
     }
 
-    /// What the transport fails with is this call's, also where that sends by another client.
-    private static func failure(_ error: any Error) -> any Error {
+    /// What the transport fails with is this call's, also where that sends by another client, whose limits are its own.
+    private static func failure(_ error: any Error, of request: HTTPRequest) -> any Error {
         guard var failure = error as? HTTPError, failure.hasEndedCall else { return error }
         failure.hasEndedCall = false
+        failure.request?.limits = request.limits
         return failure
     }
 

@@ -107,7 +107,7 @@ struct SecretItems {
     func withheld(in items: Substring) -> Substring {
         let withheld = Array(String.withheld.utf8)
         let shown = items.withBytes { bytes -> String? in
-            guard bytes.contains(UInt8(ascii: "=")) else { return nil }
+            guard !(names.isEmpty && otherNames.isEmpty), bytes.contains(UInt8(ascii: "=")) else { return nil }
             var secrets = self
             var shown: [UInt8] = []
             var copied = 0
