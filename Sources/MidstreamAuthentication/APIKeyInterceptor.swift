@@ -103,11 +103,17 @@ public struct APIKeyInterceptor: HTTPInterceptor {
         // Deeper than URLs are put into each other, and without an end that the redirecting server could put off.
         for _ in 0..<8 {
             let plain = text.percentDecoded(plusIsSpace: plusIsSpace)
-            if plain.contains(own) { return true }
+            if plain.ranges(of: own).contains(where: { isWhole($0, in: plain) }) { return true }
             if plain == text { return false }
             text = plain
         }
         return false
+    }
+
+    /// Whether nothing but what stands between items is around a part of a text.
+    private static func isWhole(_ part: Range<Int>, in text: [UInt8]) -> Bool {
+        (part.lowerBound == 0 || Array("?&;#".utf8).contains(text[part.lowerBound - 1]))
+            && (part.upperBound == text.count || Array("&;#".utf8).contains(text[part.upperBound]))
     }
 }
 

@@ -179,6 +179,13 @@ import Testing
         #expect(hops.map(\.urlText) == ["https://a.example/1?app_id=a%2Fb%2B%3D%20c", "https://b.example/2?y=2"])
     }
 
+    @Test func whatOnlyLooksLikeItIsKept() async throws {
+        let target = "https://b.example/2?grid=abcdef&valid=abc&rd=%2F%3Fgrid%3Dabc"
+        let hops = try await urls(
+            APIKeyInterceptor("abc", query: "id"), "/1", redirecting: ["https://a.example/1?id=abc": target])
+        #expect(hops.map(\.urlText) == ["https://a.example/1?id=abc", target])
+    }
+
     @Test func whatTheRequestHasItselfIsKept() async throws {
         let header = try await urls(APIKeyInterceptor("k"), "/")
         #expect(header.map { $0.headers["X-API-Key"] } == ["k"])
