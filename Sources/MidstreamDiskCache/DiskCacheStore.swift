@@ -133,10 +133,10 @@ public final class DiskCacheStore: CacheStore {
 
     /// Replaces the head of an entry.
     public func update(_ entry: CacheEntry) async throws -> Bool {
-        let isThere = try await perform { try $0.update(entry) }
-        // The head may be longer, and nothing else would shorten the log of entries that are only validated.
-        hasGrown()
-        return isThere
+        let growth = try await perform { try $0.update(entry) }
+        // Nothing else would shorten the log of entries that are only validated.
+        planMaintenance { $0.hasGrown = $0.hasGrown || growth ?? 0 > 0 }
+        return growth != nil
     }
 
     /// Forgets the entries of a URL.
@@ -167,7 +167,8 @@ public final class DiskCacheStore: CacheStore {
         do {
             return try remove()
         } catch let error as DatabaseError where error.isDamage {
-            // By now it has been put aside, from where it is to be removed, too.
+            // By now it has been put aside, with what is to be removed.
+            folder.removeDamaged()
             return try remove()
         }
     }

@@ -163,18 +163,20 @@ final class EntryTable {
         return true
     }
 
-    /// Replaces the head of an entry, of which more may be there by now; false when it isn't there any more.
-    func update(_ entry: CacheEntry) throws -> Bool {
+    /// Replaces the head of an entry, of which more may be there by now, and gives by how many bytes that is longer; nil when the entry isn't
+    /// there any more.
+    func update(_ entry: CacheEntry) throws -> Int? {
         try database.transaction {
             let row = try database.run("SELECT head, checksum FROM entries WHERE id = ?", Self.id(entry)).first
-            guard let row, let old = row[0].blob.flatMap({ Self.entry(Int64(bitPattern: entry.id), $0, row[1], entry.key) })
-            else { return false }
+            guard let row, let former = row[0].blob,
+                let old = Self.entry(Int64(bitPattern: entry.id), former, row[1], entry.key)
+            else { return nil }
             let updated = old.with(entry.head)
             let head = updated.encoded
             try database.run(
                 "UPDATE entries SET head = ?, checksum = ?, size = ? WHERE id = ?", .blob(head), Self.checksum(head, entry.id),
                 Self.size(updated, head), Self.id(entry))
-            return true
+            return head.count - former.count
         }
     }
 
