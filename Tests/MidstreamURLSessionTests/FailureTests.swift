@@ -122,6 +122,7 @@ import Testing
             ("SSL certificate problem: unable to get local issuer certificate", .tls, .notSent),
             ("Failed to connect to h port 80 after 1 ms: Couldn't connect to server", .connection, .notSent),
             ("Could not connect to server", .connection, .notSent),
+            ("Connection timed out after 300000 milliseconds", .connection, .notSent),
         ])
         func aRefusalByAnotherAddressHidesNoError(text: String, expected: HTTPError.Code, phase: HTTPError.Phase) {
             let cause = URLError(.cannotConnectToHost, userInfo: [NSLocalizedDescriptionKey: text])

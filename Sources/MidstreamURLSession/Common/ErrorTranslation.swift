@@ -91,7 +91,10 @@ extension HTTPError {
         /// On Linux every error of a host bears this code if one of its addresses refused before another took the connection: libcurl keeps the
         /// refusal's number. Its text is that of the error.
         private static func hadConnected(_ error: URLError) -> Bool {
-            HTTPError.reason(of: error)?.lowercased().contains("connect to") == false
+            guard let text = HTTPError.reason(of: error)?.lowercased() else { return false }
+            // Another address may have taken too long.
+            return !text.contains("connect to")
+                && !["connection timed out", "resolving timed out"].contains(where: text.hasPrefix)
         }
 
         /// On Linux most of libcurl's errors have no code of their own, and only the text tells them apart.
