@@ -38,6 +38,13 @@
         /// What TLS has made and the system hasn't taken.
         @exclusivity(unchecked) private var pending: [UInt8] = []
         @exclusivity(unchecked) private var pendingSent = 0
+        /// How many bytes the system has taken, but for those of files.
+        @exclusivity(unchecked) private(set) var transmitted = 0
+        /// How many of these have arrived, as far as the other side's system has told; asks the system here.
+        var acknowledged: Int {
+            var underWay: Int32 = 0
+            return ioctl(descriptor, UInt(TIOCOUTQ), &underWay) == 0 ? transmitted - Int(underWay) : transmitted
+        }
         /// How much the system hasn't taken of what TLS has made, which is no less than what that was made of.
         var unsent: Int { pending.count - pendingSent + (tls?.unwrapped.count ?? 0) }
         /// TLS takes nothing before it has received something, as when a server of TLS 1.2 negotiates anew.
@@ -199,8 +206,8 @@
             return flush() ? count : nil
         }
 
-        /// Has the next read ask the system, and the next write.
-        func expectsSomething() { (canRead, canWrite) = (true, true) }
+        /// Has the next read ask the system.
+        func expectsSomething() { canRead = true }
 
         /// How much is encrypted ahead of what the system takes.
         private static let mostEncrypted = 64 << 10
@@ -220,6 +227,7 @@
                     return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
                 }
                 if count >= 0 {
+                    transmitted += count
                     if count < first.count + second.count { canWrite = false }
                     return count
                 }
@@ -306,7 +314,7 @@
         /// Why nothing more can be sent; nil as long as that may still change, and where the other side had ended before (`EPIPE`), which
         /// leaves what it has sent whole.
         static func ofSending(_ number: Int32) -> ChannelFailure? {
-            [EAGAIN, EINTR, EPIPE].contains(number) ? nil : .system(number)
+            [EAGAIN, EINTR, ENOBUFS, ENOMEM, EPIPE].contains(number) ? nil : .system(number)
         }
 
         var message: String {

@@ -9,11 +9,12 @@
             isPinging = true
             answerLimit = limit
             session?.ping()
+            pingEnd = channel.transmitted + unsent
             expectAnswer()
         }
 
         private func expectAnswer() {
-            hasGoneOn = false
+            acknowledged = channel.acknowledged
             loop.wake(self, at: loop.now + answerLimit)
         }
 
@@ -24,12 +25,10 @@
         }
 
         func isWoken() {
-            // Of little room the system doesn't tell.
-            channel.expectsSomething()
-            flush()
             guard isPinging else { return }
-            // The PING may wait behind what is still on its way to the server, which takes it: the path isn't forgotten.
-            hasGoneOn ? expectAnswer() : lose(.system(ETIMEDOUT))
+            // What the PING has to wait behind may take long, and its time begins when that has arrived.
+            let isOnItsWay = acknowledged < pingEnd && channel.acknowledged > acknowledged
+            isOnItsWay ? expectAnswer() : lose(.system(ETIMEDOUT))
         }
     }
 #endif

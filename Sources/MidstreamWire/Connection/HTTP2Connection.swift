@@ -45,9 +45,9 @@
         /// What has been put together and the system hasn't taken.
         private var output: [UInt8] = []
         @exclusivity(unchecked) private var outputSent = 0
+        /// How much of what the session has made the system hasn't taken.
+        var unsent: Int { output.count - outputSent + channel.unsent }
         @exclusivity(unchecked) private var willBeFlushed = false
-        /// The system took nothing the last time.
-        @exclusivity(unchecked) private(set) var isHeldUp = false
         /// Below zero: so many are owed for what has been sent.
         @exclusivity(unchecked) private var idleFrames = 0
         /// How many bytes have come in frames of which nghttp2 doesn't tell: those of streams that are over. Below zero: so many may come.
@@ -60,8 +60,9 @@
         @exclusivity(unchecked) var isPinging = false
         /// How long it has for that, in nanoseconds.
         var answerLimit: UInt64 = 0
-        /// The system has taken something since, of what it had no room for before.
-        @exclusivity(unchecked) var hasGoneOn = false
+        /// Where that question ends among all bytes that are sent, about; and how many of them had arrived when its time began.
+        var pingEnd = 0
+        var acknowledged = 0
         /// The rule that the server has broken.
         private var violation: String?
 
@@ -200,11 +201,7 @@
                 guard !output.isEmpty else { return closeIfOver() }
                 let count = output.withUnsafeBytes { channel.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...])) }
                 // When nothing can be sent any more, reading tells why.
-                guard let count, count > 0 else {
-                    isHeldUp = true
-                    return
-                }
-                if isHeldUp { (isHeldUp, hasGoneOn) = (false, true) }
+                guard let count, count > 0 else { return }
                 outputSent += count
                 rest -= 1
             }

@@ -348,7 +348,7 @@
             let upload = Task { try await transport.deliver(put).body.collect() }
             let loop = try #require(transport.executor as? WireLoop)
             let find: @Sendable () -> HTTP2Connection? = { (loop.active.first?.wire.connection as? HTTP2Stream)?.connection }
-            await eventually { await onLoop(loop) { find()?.isHeldUp } == true }
+            await eventually { await onLoop(loop) { find()?.channel.canWrite } == false }
             let connection = try #require(await onLoop(loop, find))
             let other = Task { try await transport.deliver(request(url, .buffered(upTo: 10))).body.collect() }
             await eventually { await onLoop(loop) { loop.active.count } == 2 }
