@@ -59,7 +59,10 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         let isTaken = login.state.withLock { state in
             let isLoggedOut = state.credential == nil && state.number > 0
             guard !isLoggedOut, state.credential != credential else { return false }
+            // The authenticator may not have heard of the login yet, of which this one is now.
+            let isTold = state.isTold
             state.replace(with: credential, source: nil)
+            state.isTold = isTold
             return true
         }
         if isTaken { CallersExecutor().start { try? await self.save() } }
@@ -105,10 +108,8 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
         case .over(let outcome): return outcome
         case .begun(let old, let mark):
             return await RefreshMark.$current.withValue(RefreshMark.current + [mark]) {
-                // The authenticator reads the store, which needs the present login.
-                await saveInTime()
                 let outcome = await obtained(insteadOf: old)
-                if commit(outcome, of: mark.number, insteadOf: generation, for: need) { await saveInTime() }
+                if commit(outcome, of: mark.number, insteadOf: generation, for: need) { try? await saveInTime() }
                 return end(mark.number, generation, outcome)
             }
         }
@@ -116,8 +117,10 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
 
     private func obtained(insteadOf old: A.Credential?) async -> Result<A.Credential, any Error> {
         await .of { [limit, authenticator] in
+            // The authenticator reads the store. Before it has heard of the present login, that is another user's.
+            do { try await saveInTime() } catch { if login.state.withLock({ $0.isTold }) { throw error } }
             // One that comes late may have spent what the next refresh would need.
-            try await limit.obtain(error: { .refreshTimeout($0) }) { try await authenticator.refresh(old) }
+            return try await limit.obtain(error: { .refreshTimeout($0) }) { try await authenticator.refresh(old) }
         }
     }
 
@@ -200,14 +203,18 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
 
 extension CredentialKeeper {
     /// Saves for a refresh, and keeps that waiting no longer than it may take itself.
-    private func saveInTime() async { try? await limit.run(error: { .refreshTimeout($0) }) { try await self.save() } }
+    private func saveInTime() async throws { try await limit.run(error: { .refreshTimeout($0) }) { try await self.save() } }
 
     /// Has the authenticator save the present credential, until what it has saved is the present one.
     private func save() async throws {
-        while !login.state.withLock({ $0.isSaved }) { try await login.saves.run { try await self.saveOnce() } }
+        while let unsaved = login.state.withLock({ $0.unsaved }) {
+            let (generation, outcome) = try await login.saves.run { await self.saveOnce() }
+            // What failed for one before this says nothing of it, and has ended.
+            if generation >= unsaved { try outcome.get() }
+        }
     }
 
-    private func saveOnce() async throws {
+    private func saveOnce() async -> Login<A.Credential>.Saving {
         let present = login.state.withLock { state in
             defer { state.isTold = false }
             return state
@@ -224,9 +231,10 @@ extension CredentialKeeper {
                 }
             }
             login.state.withLock { if $0.generation == present.generation { $0.isSaved = true } }
+            return (present.generation, .success(()))
         } catch {
             login.state.withLock { $0.savePause.extend(at: $0.stopwatch.elapsed) }
-            throw error
+            return (present.generation, .failure(error))
         }
     }
 

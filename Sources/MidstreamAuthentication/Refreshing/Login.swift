@@ -16,6 +16,9 @@ final class Login<Credential: Sendable>: Sendable {
         let isTried: Bool
     }
 
+    /// What became of the saving of a generation.
+    typealias Saving = (generation: Int, outcome: Result<Void, any Error>)
+
     struct State {
         private(set) var credential: Credential?
         /// Counts up with each credential, nil ones included.
@@ -56,6 +59,9 @@ final class Login<Credential: Sendable>: Sendable {
             credential.map { Held(credential: $0, generation: generation, login: number, refresh: source, isTried: isTried) }
         }
 
+        /// The generation that is to be saved; nil: none.
+        var unsaved: Int? { isSaved ? nil : generation }
+
         /// Whether a refresh of the credential is under way.
         var isRefreshing: Bool { running.values.contains(generation) }
 
@@ -93,7 +99,7 @@ final class Login<Credential: Sendable>: Sendable {
     /// By the generation that is to be replaced, so that nobody gets the outcome of a refresh that was begun for another one.
     let flight = SingleFlight<Int, Result<Held, any Error>>()
     /// One after the other, so that the last one wins in the store too.
-    let saves = SingleFlight<Never, Void>()
+    let saves = SingleFlight<Never, Saving>()
 
     init(on clock: any Clock<Duration>) { state = Locked(State(Stopwatch(on: clock))) }
 }

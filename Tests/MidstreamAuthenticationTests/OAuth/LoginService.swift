@@ -55,13 +55,15 @@ final class LoginService: Sendable {
 
     /// A client with an authenticator of its own.
     func client(
-        _ store: any TokenStore, credential: OAuthToken? = nil, clock: any Clock<Duration> = ContinuousClock()
+        _ store: any TokenStore, credential: OAuthToken? = nil, refreshTimeout: Duration? = .seconds(60),
+        clock: any Clock<Duration> = ContinuousClock()
     ) -> (client: HTTPClient, session: AuthenticationInterceptor<OAuthAuthenticator>) {
         let endpoint = OAuthTokenEndpoint(url: "https://login.example/token", client: "app") { [self] in
             try await answer($0)
         }
         let session = AuthenticationInterceptor(
-            OAuthAuthenticator(.refreshToken(), from: endpoint, store: store), credential: credential, clock: clock)
+            OAuthAuthenticator(.refreshToken(), from: endpoint, store: store), credential: credential,
+            refreshTimeout: refreshTimeout, clock: clock)
         return (testClient(baseURL: "https://api.example", transport: calls) { session }, session)
     }
 

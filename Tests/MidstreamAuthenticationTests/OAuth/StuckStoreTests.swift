@@ -54,4 +54,43 @@ import Testing
         try await session.logIn(LoginService.token("bob"))
         #expect(store.present == "bob-0")
     }
+
+    @Test(
+        "A call has no other user's token while the saving of that one hangs",
+        arguments: [(10, false), (10, true), (60, false)])
+    func switchingUsers(refreshTimeout: Int, isOffered: Bool) async throws {
+        let clock = TestClock()
+        let (service, hanging, isStuck) = (LoginService(), Gate(), Locked(true))
+        let store = TestTokenStore(
+            LoginService.token("ann"),
+            beforeSave: { _ in
+                guard isStuck.withLock({ $0 }) else { return }
+                hanging.open()
+                try await untilCancelled()
+            })
+        let (client, session) = service.client(store, refreshTimeout: .seconds(refreshTimeout), clock: clock)
+        let anns = Task { try await client.send(HTTPRequest("/")).status }
+        await hanging.wait()
+        isStuck.withLock { $0 = false }
+        // Of the refresh, which waits for the saving, and of the saving itself.
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(5))
+        let login = Task { try await session.logIn(LoginService.token("bob")) }
+        await eventually { session.credential == LoginService.token("bob") }
+        if isOffered { #expect(session.offer(OAuthToken(accessToken: "bob-7", refreshToken: "bob-r7"))) }
+        let bobs = Task { try await client.send(HTTPRequest("/")).status }
+        await clock.waitForSleepers(3)
+        // The refresh of the one ends before the saving of the other, or has the whole of its time after that.
+        clock.advance(by: .seconds(refreshTimeout < 60 ? refreshTimeout : 55))
+        if refreshTimeout < 60 {
+            #expect(await httpError { try await bobs.value }?.code == .authentication)
+            clock.advance(by: .seconds(45))
+        }
+        try await login.value
+        if refreshTimeout == 60 { #expect(try await bobs.value == .ok) }
+        #expect(await httpError { try await anns.value }?.code == .authentication)
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(!service.sent.contains("ann-1"))
+        #expect(store.present == (isOffered ? "bob-8" : "bob-1"))
+    }
 }
