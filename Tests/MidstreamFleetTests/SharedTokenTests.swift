@@ -134,12 +134,29 @@ struct SharedTokenTests {
         #expect(try await client.status() == .ok)
         isCut.withLock { $0 = true }
         issuer.revokeAccess()
-        for pause in [100, 200] {
-            for _ in 0..<2 { #expect(try await client.status() == .unauthorized) }
-            // For so long it isn't tried again.
-            clock.advance(by: .milliseconds(pause))
-        }
+        for _ in 0..<3 { #expect(try await client.status() == .unauthorized) }
         isCut.withLock { $0 = false }
+        // At once, though one that is only due would be used for a while.
+        #expect(try await client.status() == .ok)
+        #expect(issuer.counts == .init(refreshes: 2, reuses: 0))
+    }
+
+    @Test("is refreshed a pause after an outage in which it was due, and used until then")
+    func dueInOutage() async throws {
+        let (issuer, isCut, clock, now) = (Issuer(), Locked(false), TestClock(), Locked(Date()))
+        let authenticator = issuer.authenticator(leeway: .seconds(1_800)) { now.withLock { $0 } }
+        let client = issuer.client(
+            AuthenticationInterceptor(
+                Fleet(member(isCut)).sharing(authenticator, as: "t"), credential: issuer.first,
+                origins: ["https://api.test"], clock: clock))
+        #expect(try await client.status() == .ok)
+        isCut.withLock { $0 = true }
+        now.withLock { $0 += 2_000 }
+        #expect(try await client.status() == .ok)
+        isCut.withLock { $0 = false }
+        #expect(try await client.status() == .ok)
+        #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+        clock.advance(by: .milliseconds(100))
         #expect(try await client.status() == .ok)
         #expect(issuer.counts == .init(refreshes: 2, reuses: 0))
     }

@@ -129,7 +129,9 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
             guard state.generation == generation else { return .over(Self.outcome(state)) }
             let now = state.stopwatch.elapsed
             let failure = state.lastFailure
-            if failure != nil && state.failures != failures || !state.refreshPause.isOver(at: now) {
+            // What was rejected can't be used meanwhile.
+            let mayWait = failure != nil || need == .due
+            if failure != nil && state.failures != failures || mayWait && !state.refreshPause.isOver(at: now) {
                 return .over(failure.map { .failure($0) } ?? Self.outcome(state))
             }
             do {

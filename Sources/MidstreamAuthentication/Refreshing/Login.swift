@@ -38,7 +38,7 @@ final class Login<Credential: Sendable>: Sendable {
         var running: [Int: Int] = [:]
         var refreshes = 0
         var history = RefreshHistory()
-        /// How long no refresh is tried. Without a failure the present credential is all that can be had meanwhile.
+        /// How long no refresh is tried. Without a failure that goes for a credential that is due, which is used meanwhile.
         var refreshPause = Backoff()
         /// Whether the credential, or that there is none, was set and not begun with or refreshed, and the authenticator hasn't heard of it.
         var isTold = false
