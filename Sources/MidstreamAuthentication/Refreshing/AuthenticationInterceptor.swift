@@ -90,14 +90,16 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
     /// sets ``credential`` instead. What a refresh of the former login brings is thrown away.
     ///
     /// - Throws: What ``Authenticator/save(_:)`` throws, and ``HTTPError/Code/timeout`` when that takes longer than 60 s. The login has begun all
-    ///   the same, and saving is tried again with later requests. Cancelling the task changes nothing.
+    ///   the same, and saving is tried again with later requests. Saving that ignores its cancellation after that time is waited for all the
+    ///   same. Cancelling the task changes nothing.
     public func logIn(_ credential: A.Credential) async throws { try await keeper.set(credential, isLogin: true).value }
 
     /// Ends the login: the credential is forgotten here and, by the authenticator's ``Authenticator/save(_:)``, where it was kept. Calls and
     /// refreshes that are under way fare as with ``logIn(_:)``.
     ///
     /// - Throws: What ``Authenticator/save(_:)`` throws, and ``HTTPError/Code/timeout`` when that takes longer than 60 s. The login has ended all
-    ///   the same, and saving is tried again with later requests. Cancelling the task changes nothing.
+    ///   the same, and saving is tried again with later requests. Saving that ignores its cancellation after that time is waited for all the
+    ///   same. Cancelling the task changes nothing.
     public func logOut() async throws { try await keeper.set(nil, isLogin: true).value }
 
     /// ``InterceptorTraits/givesUpAnswers``: a rejected answer is replaced by the answer to a second request.

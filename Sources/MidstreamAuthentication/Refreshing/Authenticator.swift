@@ -53,7 +53,8 @@ public protocol Authenticator: Sendable {
     ///
     /// Called with what a refresh has brought and with what was set, one at a time, and always in the end with the present credential:
     /// what a refresh brings after a logout or another login never comes here. So ``refresh(_:)`` shouldn't save by itself. It is cancelled
-    /// after 60 s by the interceptor's clock, and has failed then.
+    /// after 60 s by the interceptor's clock, and has failed then. It has to end when it is cancelled: all later saving waits for it, and so do
+    /// logins and logouts.
     ///
     /// - Throws: An error. The credential is used all the same, and saved again with later requests, not more often than after 100 ms
     ///   and then twice the time up to 5 s.
