@@ -77,6 +77,29 @@
             withExtendedLifetime(reader) {}
         }
 
+        @Test("may have too much remembered for them without costing a response that is under way its place in the store")
+        func underWay() {
+            let names = FleetNames(fleet: "test", key: testKey)
+            let (near, removals) = (NearKeys(names), names.newRemovals())
+            near.count(in: removals)
+            let reader = near.forgotten.stream()
+            let key = CacheKey(url: "https://h.test/a")
+            near.note(key, names.responses(key))
+            let permit = removals.permit()
+            for number in 0..<10_500 {
+                let stamps = ["a", "o", "u:\(number)"]
+                near.note(CacheKey(url: "https://h.test/\(number)"), ResponseKeys(responses: "c:\(number)", stamps: stamps))
+            }
+            near.forget([names.url("https://h.test/b"), names.origin("https://other.test")])
+            #expect(permit.holds(for: key))
+            // Though nothing is remembered of it.
+            near.forget([names.url(key.url)])
+            #expect(!permit.holds(for: key) && permit.holds(forOriginOf: key))
+            near.forget([names.origin(key.origin)])
+            #expect(!permit.holds(forOriginOf: key))
+            withExtendedLifetime(reader) {}
+        }
+
         private func nearKeys() -> NearKeys { NearKeys(FleetNames(fleet: "test", key: testKey)) }
 
         /// What a script has changed Redis tells its caller in any case.

@@ -37,10 +37,17 @@ public final class CacheRemovals: Sendable {
         /// The last removal of each URL and origin; those before the first permit are forgotten.
         package var urls: [String: UInt64] = [:]
         package var origins: [String: UInt64] = [:]
+        /// The same of those that others have removed, by their names.
+        package var names: [String: UInt64] = [:]
         /// The last removal of everything.
         package var all: UInt64 = 0
     }
 
+    /// What others call a key's origin and URL who tell of their removals.
+    package typealias Names = (origin: String, url: String)
+
+    /// Nil: nobody tells.
+    private let names: (@Sendable (CacheKey) -> Names)?
     /// How many URLs and origins are remembered; with more, everything counts as removed.
     private static let maximum = 10_000
     private let state = Locked(State())
@@ -60,7 +67,10 @@ public final class CacheRemovals: Sendable {
     }
 
     /// Makes a count for one store.
-    public init() {}
+    public init() { names = nil }
+
+    /// Makes a count for one store of several that tell each other of removals by names.
+    package init(heardAs names: @escaping @Sendable (CacheKey) -> Names) { self.names = names }
 
     /// Notes that a URL is about to be removed.
     public func remove(_ url: String) { note { $0.urls[url] = $1 } }
@@ -71,6 +81,9 @@ public final class CacheRemovals: Sendable {
             if let origin { state.origins[origin] = number } else { state.all = number }
         }
     }
+
+    /// Notes that another store has removed a URL or an origin.
+    package func remove(named name: String) { note { $0.names[name] = $1 } }
 
     /// Begins to remember removals for an exchange that is about to begin.
     package func permit() -> Permit {
@@ -87,8 +100,8 @@ public final class CacheRemovals: Sendable {
             guard state.given > 0 else { return }
             state.number += 1
             removal(&state, state.number)
-            if state.urls.count + state.origins.count > Self.maximum {
-                (state.urls, state.origins, state.all) = ([:], [:], state.number)
+            if state.urls.count + state.origins.count + state.names.count > Self.maximum {
+                (state.urls, state.origins, state.names, state.all) = ([:], [:], [:], state.number)
             }
         }
     }
@@ -97,15 +110,17 @@ public final class CacheRemovals: Sendable {
         state.withLock { state in
             if state.number == number { return true }
             guard state.all <= number, !withURLs || state.urls[key.url] ?? 0 <= number else { return false }
-            return state.origins.isEmpty || state.origins[key.origin] ?? 0 <= number
+            guard state.origins.isEmpty || state.origins[key.origin] ?? 0 <= number else { return false }
+            guard !state.names.isEmpty, let names = names?(key) else { return true }
+            return state.names[names.origin] ?? 0 <= number && (!withURLs || state.names[names.url] ?? 0 <= number)
         }
     }
 
     private func forget() {
         state.withLock { state in
             state.given -= 1
-            guard state.given == 0, !state.urls.isEmpty || !state.origins.isEmpty else { return }
-            (state.urls, state.origins) = ([:], [:])
+            guard state.given == 0, !state.urls.isEmpty || !state.origins.isEmpty || !state.names.isEmpty else { return }
+            (state.urls, state.origins, state.names) = ([:], [:], [:])
         }
     }
 }

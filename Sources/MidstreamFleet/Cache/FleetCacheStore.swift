@@ -16,7 +16,7 @@ struct FleetCacheStore: CacheStore {
 
     let core: FleetCore
     let maximumBody: Int
-    let removals = CacheRemovals()
+    let removals: CacheRemovals
     /// Where the bytes are of entries that were found lately, while no more than so many removals were known of.
     private let places = Locked<(removals: Int, pieces: [UInt64: [StoredResponse.Piece]])>((0, [:]))
 
@@ -28,6 +28,7 @@ struct FleetCacheStore: CacheStore {
     init(core: FleetCore, maximumBody: Int) {
         self.core = core
         self.maximumBody = maximumBody
+        removals = core.names.newRemovals()
         core.near.count(in: removals)
     }
 

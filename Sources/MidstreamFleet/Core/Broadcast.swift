@@ -14,6 +14,8 @@ final class Broadcast<Element: Sendable>: Sendable {
 
     init(keeping capacity: Int) { self.capacity = capacity }
 
+    var hasStreams: Bool { state.withLock { !$0.streams.isEmpty } }
+
     func stream(beginningWith first: @autoclosure () -> Element? = nil) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: .bufferingNewest(capacity)) { continuation in
             let number = state.withLock { state -> Int? in

@@ -1,8 +1,8 @@
 internal import Interception
 internal import MidstreamCacheStore
 
-/// The URLs that this member has read, by the names that the store has for them: what it says of those concerns near caches, and of removals
-/// also responses that are on their way.
+/// The URLs that this member has read, by the names that the store has for them, while it has near caches: what the store says of those
+/// concerns them. Of removals that concerns all stores of the member, too, for responses that are on their way.
 final class NearKeys: Sendable {
     private static let most = 30_000
 
@@ -49,33 +49,30 @@ final class NearKeys: Sendable {
 
     /// Remembers a key that is read. With too many, all are forgotten, here and in near caches.
     func note(_ key: CacheKey, _ names: ResponseKeys) {
-        let isFull = known.withLock { known in
+        guard forgotten.hasStreams else { return }
+        let tooMany = known.withLock { known in
             for name in [names.responses] + names.stamps.dropFirst() { known.insert(key.url, as: name) }
-            return known.count > Self.most
+            return known.count > Self.most ? known.removeAll() : []
         }
-        if isFull { forget(nil) }
+        send(tooMany)
     }
 
-    /// Tells near caches what is no longer so, by its names in the store; nil: all.
+    /// Tells near caches what is no longer so, by its names in the store, and stores what is removed; nil: all.
     func forget(_ changed: [String]?) {
         let stores = stores.withLock { $0.compactMap(\.removals) }
         guard let changed, !changed.contains(names.everything) else {
             for removals in stores { removals.removeAll(origin: nil) }
             return send(known.withLock { $0.removeAll() })
         }
-        var (removed, replaced): (Set<String>, Set<String>) = ([], [])
-        known.withLock { known in
-            for name in changed {
+        let stamps = changed.filter(names.isStamp)
+        for removals in stores { for name in stamps { removals.remove(named: name) } }
+        let urls = known.withLock { known in
+            changed.reduce(into: Set<String>()) { urls, name in
                 // What is removed may be removed again before it is read again, while a response is on its way.
-                if names.isStamp(name) {
-                    removed.formUnion(known[name])
-                } else {
-                    replaced.formUnion(known.remove(name))
-                }
+                urls.formUnion(names.isStamp(name) ? known[name] : known.remove(name))
             }
         }
-        for removals in stores { for url in removed { removals.remove(url) } }
-        send(removed.union(replaced))
+        send(urls)
     }
 
     private func send(_ urls: Set<String>) {

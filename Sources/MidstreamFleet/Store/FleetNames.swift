@@ -41,5 +41,8 @@ struct FleetNames: Sendable {
             stamps: [everything, origin(key.origin), url(key.url)])
     }
 
+    /// A count of removals that hears of others' by these names.
+    func newRemovals() -> CacheRemovals { CacheRemovals { (origin($0.origin), url($0.url)) } }
+
     private static func hash(_ text: String) -> String { String(Fingerprint(salt: []).text(of: [text]).prefix(32)) }
 }
