@@ -50,10 +50,11 @@ struct Recording {
         let isDone = await telemetry.flush()
         if let failure = telemetry.failure ?? (isDone ? nil : "it took too long") {
             Terminal.printError("midst: the telemetry wasn't sent: \(failure)")
+        } else {
+            // The last export was well received.
+            Self.tell(telemetry.dropped, "spans that were lost")
+            Self.tell(telemetry.rejected, "spans and data points that the collector refused")
         }
-        // Whatever the last export came to.
-        Self.tell(telemetry.dropped, "spans that were lost")
-        Self.tell(telemetry.rejected, "spans and data points that the collector refused")
     }
 
     private static func tell(_ count: Int, _ what: String) {
