@@ -151,8 +151,10 @@
             while inbox.take(into: &batch) {
                 decoding.beginTurn()
                 lookBeforeStarts()
+                let time = now
                 perform()
-                runTimers()
+                // What came during a long job may be what a timer is there for, and is looked at first.
+                if now == time { runTimers() }
                 settle()
                 tellEnds()
                 tidy()

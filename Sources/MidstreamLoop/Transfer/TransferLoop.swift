@@ -7,7 +7,7 @@
     /// All but ``limits``, ``isCurrent``, ``post(_:)`` and ``drive(_:)`` is touched only on the loop's thread.
     package protocol TransferLoop: AnyObject, Sendable {
         var limits: TransferLimits { get }
-        /// Where the time is at which the last wait for sockets ended, in nanoseconds of the monotonic clock.
+        /// Where the time is at which the last wait for sockets ended, or a long job since; in nanoseconds of the monotonic clock.
         var clock: UnsafeMutablePointer<UInt64> { get }
         /// What decoding may take of the loop's time, and where it puts what it makes.
         var decoding: DecodingRoom { get }
@@ -35,7 +35,8 @@
     }
 
     extension TransferLoop {
-        /// The time at which the last wait for sockets ended: exact enough for deadlines, and cheaper than asking each time.
+        /// The time at which the last wait for sockets ended, or a long job since: exact enough for deadlines, and cheaper than asking each
+        /// time.
         package var now: UInt64 { clock.pointee }
     }
 

@@ -108,6 +108,83 @@
             #expect(kinds.withLock { $0.contains(.headers) && !$0.contains(.data) })
         }
 
+        @Test func `What a task has computed before takes nothing of the time for refusing a body`() async throws {
+            let (body, hasHead, isOver) = (Locked<[UInt8]?>([]), Gate(), Gate())
+            let mayAnswer = DispatchSemaphore(value: 0)
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                guard connection.readHead() != nil else { return }
+                hasHead.open()
+                mayAnswer.wait()
+                connection.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 5\r\n\r\n")
+                let some = connection.readSome()
+                body.withLock { $0 = some }
+                isOver.open()
+            }
+            let configuration = TransportConfiguration(httpVersions: .http1Only)
+            let transport = WireTransport(WireSettings(configuration, patience: 60_000_000_000))
+            defer { transport.close() }
+            let loop = try #require(transport.executor as? WireLoop)
+            let url = server.url
+            _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            // A turn later the connection may be used again without another look at it.
+            await onLoop(loop) {}
+            let upload = Task {
+                try await withTaskExecutorPreference(loop) {
+                    // As if the loop had waited for its sockets when the machine started.
+                    loop.clock.pointee = 0
+                    compute()
+                    let headers: HTTPHeaders = ["Expect": "100-continue"]
+                    return try await transport.deliver(HTTPRequest(.put, url, headers: headers, body: .bytes([1, 2, 3])))
+                }
+            }
+            await hasHead.wait()
+            // A turn of the loop later.
+            await onLoop(loop) {}
+            mayAnswer.signal()
+            let response = try await upload.value
+            #expect(response.status == 401)
+            response.body.close()
+            await isOver.wait()
+            #expect(body.withLock { $0 } == nil)
+        }
+
+        @Test func `A refusal that comes while a task computes comes before the end of the time for it`() async throws {
+            let (body, isOver) = (Locked<[UInt8]?>([]), Gate())
+            let (mayAnswer, hasAnswered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                mayAnswer.wait()
+                connection.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 5\r\n\r\n")
+                hasAnswered.signal()
+                let some = connection.readSome()
+                body.withLock { $0 = some }
+                isOver.open()
+            }
+            let configuration = TransportConfiguration(httpVersions: .http1Only)
+            let transport = WireTransport(WireSettings(configuration, patience: Self.hour))
+            defer { transport.close() }
+            let loop = try #require(transport.executor as? WireLoop)
+            let url = server.url
+            let upload = Task {
+                let headers: HTTPHeaders = ["Expect": "100-continue"]
+                return try await transport.deliver(HTTPRequest(.put, url, headers: headers, body: .bytes([1, 2, 3])))
+            }
+            await eventually { await onLoop(loop) { loop.active.first?.wire.isBodyHeld == true } }
+            await onLoop(loop) {
+                mayAnswer.signal()
+                hasAnswered.wait()
+                if let held = loop.active.first?.wire { loop.wake(held, at: MonotonicTime.now()) }
+                compute()
+            }
+            let response = try await upload.value
+            #expect(response.status == 401)
+            response.body.close()
+            await isOver.wait()
+            #expect(body.withLock { $0 } == nil)
+        }
+
         /// Gives the statuses of an upload that waits for leave, and of what is asked for after it over the same transport.
         private func statuses(_ url: String, patience: UInt64 = Self.hour) async throws -> [HTTPStatus] {
             let configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
