@@ -127,6 +127,47 @@
             #expect(admission.waitingCount == 0)
         }
 
+        @Test func `Who waits again stands in line once`() {
+            var admission = Admission(hostLimit: 8, totalLimit: 3)
+            let (first, second, inLine, again) = (
+                transfer("http://a/"), transfer("http://a/"), transfer("http://a/"), transfer("http://a/")
+            )
+            let (other, otherInLine) = (transfer("http://b/"), transfer("http://c/"))
+            let areIn = [first, second, other, otherInLine, inLine, again].map { admission.enter($0) }
+            #expect(areIn == [true, true, true, false, false, false])
+            let sharing = admission.share(first)
+            #expect(sharing.count == 3)
+            _ = admission.leave(first)
+            _ = admission.unshare(second.hostKey, except: [])
+            _ = admission.leave(again)
+            again.admission = .none
+            let isIn = admission.enter(again)
+            #expect(!isIn)
+            #expect(admission.waiting.count == 1)
+            let begun = admission.share(second)
+            #expect(begun.count == 1 && begun.first === again)
+            #expect(admission.waitingCount == 0)
+        }
+
+        @Test func `Nor does who waits again for its host stand there twice`() {
+            var admission = Admission(hostLimit: 2, totalLimit: 0)
+            let (first, again) = (transfer("http://a/"), transfer("http://a/"))
+            let sockets = (0..<2).map { _ in socket("http://a/") }
+            let areIn = [first, sockets[0], sockets[1], again].map { admission.enter($0) }
+            #expect(areIn == [true, true, false, false])
+            let sharing = admission.share(first)
+            #expect(sharing.count == 2)
+            _ = admission.unshare(first.hostKey, except: [])
+            _ = admission.leave(again)
+            again.admission = .none
+            let isIn = admission.enter(again)
+            #expect(!isIn)
+            #expect(admission.waiting.count == 1)
+            let begun = admission.share(first)
+            #expect(begun.count == 1 && begun.first === again)
+            #expect(admission.waitingCount == 0)
+        }
+
         @Test func `Those that go on over a shared connection take no place of others`() {
             var admission = Admission(hostLimit: 2, totalLimit: 3)
             let streams = (0..<4).map { _ in transfer("http://a/") }

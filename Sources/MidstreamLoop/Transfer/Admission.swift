@@ -185,24 +185,23 @@
         private mutating func takeFromLine(_ host: inout Host, _ key: Int) -> [Transfer] {
             // To look for them takes a look at all in line.
             guard host.coversSomeInLine else { return [] }
-            let taken = line.rest.filter { $0.admission == .inLine(key) && host.covers(isOwn: $0.hasOwnConnection) }
+            let taken = line.takeAll { $0.admission == .inLine(key) && host.covers(isOwn: $0.hasOwnConnection) }
             for transfer in taken {
                 host.begin(isOwn: transfer.hasOwnConnection)
                 transfer.admission = .inside(key)
                 noteEndOfWaiting(transfer, key)
-                line.passOver()
             }
             return taken
         }
 
         /// Those that need none among the host's either.
         private mutating func takeWaiting(_ host: inout Host, _ key: Int) -> [Transfer] {
-            let taken = host.waiting.rest.filter { $0.admission == .waiting(key) && host.covers(isOwn: $0.hasOwnConnection) }
+            guard host.covers(isOwn: false) else { return [] }
+            let taken = host.waiting.takeAll { !$0.hasOwnConnection }
             for transfer in taken {
                 host.take(isOwn: transfer.hasOwnConnection)
                 transfer.admission = .inside(key)
                 noteEndOfWaiting(transfer, key)
-                host.waiting.passOver()
             }
             return taken
         }

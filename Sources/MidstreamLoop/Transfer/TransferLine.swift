@@ -35,8 +35,18 @@
             return rest.remove(at: place)
         }
 
-        /// Notes that one doesn't wait here any more. They stay, and are skipped, until there are more of them than of those that wait: to
-        /// let each go at once would take a look at all.
+        /// Takes out all that still wait and are meant, since they may come to wait again.
+        mutating func takeAll(where isMeant: (Transfer) -> Bool) -> [Transfer] {
+            let waiting = transfers.all.filter(\.admission.isWaiting)
+            let taken = waiting.filter(isMeant)
+            guard !taken.isEmpty else { return [] }
+            transfers = Queue(waiting.filter { !isMeant($0) })
+            dead = 0
+            return taken
+        }
+
+        /// Notes that one was given up, and never waits again. They stay, and are skipped, until there are more of them than of those that
+        /// wait: to let each go at once would take a look at all.
         mutating func passOver() {
             dead += 1
             guard dead > transfers.count - dead + 16 else { return }
