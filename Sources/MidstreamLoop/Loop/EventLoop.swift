@@ -44,6 +44,8 @@
         /// before the first after a long job.
         @exclusivity(unchecked) package final internal(set) var lastWholeWait = 0
         @exclusivity(unchecked) final var nextDeadlineCheck: UInt64 = .max
+        /// How many ready sockets the waits have told of since a transfer has seemed late.
+        @exclusivity(unchecked) final var told = 0
         package final let decoding = DecodingRoom()
         @exclusivity(unchecked) package final var admission: Admission
         package final let clock = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
@@ -331,37 +333,6 @@
             leave(transfer)
             transfer.admission = .none
             post(.start(transfer))
-        }
-
-        // MARK: Deadlines
-
-        package final func expectDeadline(of transfer: Transfer) {
-            assert(isCurrent)
-            nextDeadlineCheck = min(nextDeadlineCheck, transfer.timeLimit, transfer.deadline() ?? .max)
-        }
-
-        private var allTransfers: [Transfer] { admission.waitingCount > 0 ? active + admission.waiting : active }
-
-        /// Ends the transfers that have taken too long. Their earliest deadline decides when to look again.
-        private func checkDeadlines() {
-            guard nextDeadlineCheck <= now else { return }
-            var (next, nextLimit) = (UInt64.max, UInt64.max)
-            var late: [Transfer] = []
-            for transfer in allTransfers {
-                let due = transfer.deadline() ?? .max
-                if min(due, transfer.timeLimit) <= now { late.append(transfer) }
-                next = min(next, due)
-                nextLimit = min(nextLimit, transfer.timeLimit)
-            }
-            // Not for every transfer by itself: one look serves all that come due in the meantime. The limit of an exchange is its caller's
-            // and is kept to the millisecond.
-            nextDeadlineCheck = min(
-                next == .max ? .max : max(next, now + limits.grain), nextLimit == .max ? .max : max(nextLimit, now + 1_000_000))
-            // Those that wait first: the place of one that ends would be given to them.
-            for transfer in late.reversed() {
-                distrustConnection(of: transfer)
-                abort(transfer, transfer.timeoutError())
-            }
         }
 
         // MARK: The end

@@ -1,0 +1,42 @@
+#if os(Linux)
+    /// Transfers that take too long are ended.
+    extension EventLoop {
+        /// As many sockets as may have no transfer. Each of them is told of once, since what comes on it ends its use.
+        private static let mostUnused = 4_096
+
+        package final func expectDeadline(of transfer: Transfer) {
+            assert(isCurrent)
+            nextDeadlineCheck = min(nextDeadlineCheck, transfer.timeLimit, transfer.deadline() ?? .max)
+        }
+
+        final var allTransfers: [Transfer] { admission.waitingCount > 0 ? active + admission.waiting : active }
+
+        /// Ends the transfers that have taken too long. Their earliest deadline decides when to look again.
+        final func checkDeadlines() {
+            guard nextDeadlineCheck <= now else { return }
+            told += poller.readyCount
+            // Where the loop has stood still, what a transfer seems to lack may have come on a socket of which no wait has told yet. They
+            // tell of all by turns, which makes an end of this even where there are always more.
+            let haveToldOfAll = !poller.isFull || told >= active.count + Self.mostUnused
+            var (next, nextLimit) = (UInt64.max, UInt64.max)
+            var late: [Transfer] = []
+            for transfer in allTransfers {
+                let due = transfer.deadline() ?? .max
+                if transfer.timeLimit <= now || (haveToldOfAll && due <= now) { late.append(transfer) }
+                next = min(next, due)
+                nextLimit = min(nextLimit, transfer.timeLimit)
+            }
+            if haveToldOfAll || next > now { told = 0 }
+            // Not for every transfer by itself: one look serves all that come due in the meantime. The limit of an exchange is its caller's
+            // and is kept to the millisecond.
+            nextDeadlineCheck = min(
+                next == .max ? .max : max(next, haveToldOfAll ? now + limits.grain : now),
+                nextLimit == .max ? .max : max(nextLimit, now + 1_000_000))
+            // Those that wait first: the place of one that ends would be given to them.
+            for transfer in late.reversed() {
+                distrustConnection(of: transfer)
+                abort(transfer, transfer.timeoutError())
+            }
+        }
+    }
+#endif
