@@ -246,6 +246,8 @@ final class Download: Sendable {
         var position = range.lowerBound
         for try await chunk in response.body {
             guard Int64(chunk.count) <= range.upperBound - position else {
+                // Nothing says where in the representation the chunks before it belong, and they are in the file.
+                try startAgain()
                 throw response.violation("More than the \(range.upperBound - range.lowerBound) bytes came that were told.")
             }
             try store(chunk, at: position)
@@ -263,7 +265,9 @@ final class Download: Sendable {
         let (done, total, validator, isSingle) = state.withLock { ($0.done, $0.total, $0.validator, $0.isSingle) }
         guard options.parallel > 1, !isSingle, let total, validator != nil, total - done.count >= Self.leastParallel,
             response.version == .http1_1,
-            response.status == .partialContent || response.headers.members(of: .acceptRanges).contains("bytes")
+            response.status == .partialContent || response.headers.members(of: .acceptRanges).contains("bytes"),
+            // As each of the others has to.
+            response.body.length == range.upperBound - range.lowerBound
         else { return nil }
         let gaps = done.gaps(upTo: total)
         // The first piece is what is arriving.

@@ -116,9 +116,12 @@ struct ParallelFetch: Sendable {
             let response = try await source.ask(range, of: total, validator, isPlain: true)
             body = response.body
             let question = RangeAnswer.Question(start: range.lowerBound, total: total, validator: validator)
-            guard !source.isEncoded(response), case .part(let came, _) = RangeAnswer(response, to: question) else {
+            guard !source.isEncoded(response), case .part(let came, _) = RangeAnswer(response, to: question),
+                // Without a length too much of it would show only at its end, which isn't read where another takes over the rest.
+                body.length == came.upperBound - came.lowerBound
+            else {
                 body.close()
-                throw Download.StartsAgain(reason: "what came is no part of the same version, or encoded")
+                throw Download.StartsAgain(reason: "what came is no part of the same version, encoded, or of no told length")
             }
             source.take(response, isFirst: false)
             (position, end) = (came.lowerBound, came.upperBound)

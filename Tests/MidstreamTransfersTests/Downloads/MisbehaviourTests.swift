@@ -119,6 +119,40 @@ struct MisbehaviourTests {
         #expect(folder.content == nil)
     }
 
+    @Test("Nothing is kept of a part that turns out to be more than its range")
+    func moreThanTold() async throws {
+        let folder = try Folder()
+        let begun = HTTPBody.stream(length: 200_000) {
+            AsyncThrowingStream<[UInt8], any Error> { continuation in
+                continuation.yield(Array(Self.content.prefix(50_000)))
+                continuation.finish(throwing: HTTPError(.connectionLost))
+            }
+        }
+        let wholeAsPart = HTTPBody.stream {
+            AsyncStream<[UInt8]> { continuation in
+                for start in stride(from: 0, to: 200_000, by: 10_000) {
+                    continuation.yield(Array(Self.content[start..<(start + 10_000)]))
+                }
+                continuation.finish()
+            }
+        }
+        let stub = StubTransport(sequence: [
+            .respond(.ok, headers: ["ETag": "\"1\""], body: begun),
+            .respond(
+                .partialContent, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50000-199999/200000"], body: wholeAsPart),
+            .respond(.ok, headers: ["ETag": "\"1\""], body: .bytes(Self.content)),
+        ])
+        var configuration = HTTPClient.Configuration()
+        configuration.random = { 0 }
+        let client = testClient(configuration: configuration, transport: stub)
+        let error = await httpError { try await client.download(HTTPRequest("http://h/film"), to: folder.target) }
+        #expect(error?.code == .protocolViolation)
+        #expect(folder.names.isEmpty)
+        try await client.download(HTTPRequest("http://h/film"), to: folder.target)
+        #expect(folder.content == Self.content)
+        #expect(stub.requests.map { $0.headers[.range] } == [nil, "bytes=50000-", nil])
+    }
+
     @Test("A part in place of the whole is a contradiction")
     func unaskedPart() async throws {
         let server = try FileServer(Self.content)

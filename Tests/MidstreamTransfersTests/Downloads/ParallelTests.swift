@@ -122,6 +122,36 @@ struct ParallelTests {
         #expect(ranges.filter { $0 == nil }.count == 2)
     }
 
+    private static let wholeAsPart: @Sendable (inout MockServer.Response) -> Void = {
+        guard $0.status == 206 else { return }
+        $0.body = .bytes(content)
+        $0.headers[.transferEncoding] = "chunked"
+    }
+
+    @Test("One connection goes on where a part tells no length, so that it may be more than its range")
+    func partsWithoutLength() async throws {
+        server.next({ $0.fault = .throttle(bytesPerSecond: 8 << 20) })
+        for _ in 0..<8 { server.next(Self.wholeAsPart) }
+        try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
+        #expect(folder.content == Self.content)
+        #expect(ranges.filter { $0 == nil }.count == 2)
+    }
+
+    @Test("… also where it is the rest of what an earlier download has left")
+    func restWithoutLength() async throws {
+        server.cut(1 << 20)
+        server.next({ _ in }, Self.wholeAsPart)
+        let lost = await httpError {
+            try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(resumes: 0))
+        }
+        #expect(lost?.code == .connectionLost)
+        let error = await httpError {
+            try await server.client().download(HTTPRequest(server.url), to: folder.target, options: .init(parallel: 4))
+        }
+        #expect(error?.code == .protocolViolation)
+        #expect(ranges.count == 2 && folder.names.isEmpty)
+    }
+
     @Test("Parts that are shorter than what was asked for are no failures")
     func shortParts() async throws {
         server.change { $0.largestPart = 1 << 20 }
