@@ -29,7 +29,7 @@ struct TransferLawTests {
 
     @Test func countedUploads() async throws {
         var request = HTTPRequest("http://laws.test/")
-        request.uploadObserver = { HTTPBody.Observer { _ in } }
+        request.uploadObserver = { _ in HTTPBody.Observer { _ in } }
         try await assertInterceptorLaws(request: request) { UploadCounter() }
     }
 

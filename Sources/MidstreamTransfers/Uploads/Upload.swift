@@ -86,7 +86,7 @@ struct Upload {
         furthest = 0
         let (first, part) = settings.creation(by: request, of: length)
         var creation = first
-        let sent = put(part, into: &creation)
+        put(part, into: &creation)
         // The upload's URL comes before it is complete.
         let (told, stopwatch, beginning) = (told, stopwatch, request.urlText)
         creation.onUploadInterim = { interim, url in
@@ -100,10 +100,10 @@ struct Upload {
             Self.note(response.headers, from: answering, for: beginning, in: told, at: stopwatch.elapsed)
         }
         guard response.status.isSuccess else { return try failure(response, error) }
-        if try isAllConfirmed(response, assuming: Self.end(of: part, when: sent)) { return .done(response) }
+        if try isAllConfirmed(response, assuming: Self.end(of: part, confirmedBy: response)) { return .done(response) }
         guard told.withLock({ $0.url }) != nil else {
             response.body.close()
-            let (count, place) = (sent.withLock { $0 }, told.withLock { $0.isUnsafe } ? "found over https" : "found")
+            let (count, place) = (Self.sent(for: response), told.withLock { $0.isUnsafe } ? "found over https" : "found")
             throw response.violation(
                 "The server answered after \(count) of \(length) bytes, and doesn't say where the upload is to be \(place).")
         }
@@ -134,12 +134,12 @@ struct Upload {
         let end = length - start <= limit ? length : start + limit
         var addition = follower(.patch, url)
         settings.protocol.prepareAppending(&addition.headers, offset: start, isLast: end == length)
-        let sent = put(start..<end, into: &addition)
+        put(start..<end, into: &addition)
         let (response, error) = try await send(addition)
         guard response.status.isSuccess else { return try failure(response, error) }
         Self.note(response.headers, from: nil, for: request.urlText, in: told, at: stopwatch.elapsed)
         // With tus the answer must have the offset.
-        let assumed = settings.protocol.createsWithContent ? Self.end(of: start..<end, when: sent) : nil
+        let assumed = settings.protocol.createsWithContent ? Self.end(of: start..<end, confirmedBy: response) : nil
         if try isAllConfirmed(response, assuming: assumed) { return .done(response) }
         guard let offset, offset > start else {
             return .failed(response.violation("The server has taken nothing of the bytes from \(start) on."))
@@ -189,12 +189,10 @@ struct Upload {
     }
 
     /// Gives a request some of the content.
-    ///
-    /// - Returns: The end of what the request has handed to the transport so far.
-    private func put(_ range: Range<Int64>, into request: inout HTTPRequest) -> Locked<Int64> {
-        let (told, sent, meter) = (told, Locked(range.lowerBound), settings.meter)
+    private func put(_ range: Range<Int64>, into request: inout HTTPRequest) {
+        let (told, meter) = (told, settings.meter)
         request.body = settings.content.body(range)
-        request.uploadObserver = {
+        request.uploadObserver = { sent in
             let position = Locked(range.lowerBound)
             return HTTPBody.Observer { chunk in
                 let end = position.withLock { position in
@@ -206,7 +204,6 @@ struct Upload {
                 meter?.advance(to: end, wire: Int64(chunk.count))
             }
         }
-        return sent
     }
 
     // MARK: Fields of answers
@@ -239,9 +236,11 @@ struct Upload {
     }
 
     /// The end of what a request brings, which its success confirms; nil: it was answered before all of that was sent.
-    private static func end(of part: Range<Int64>, when sent: Locked<Int64>) -> Int64? {
-        sent.withLock { $0 } < part.upperBound ? nil : part.upperBound
+    private static func end(of part: Range<Int64>, confirmedBy response: HTTPResponse) -> Int64? {
+        part.isEmpty || sent(for: response) >= part.upperBound ? part.upperBound : nil
     }
+
+    private static func sent(for response: HTTPResponse) -> Int64 { response.uploadSent?.withLock { $0 } ?? 0 }
 
     /// Whether the server has all bytes by its answer; notes how many it has.
     ///

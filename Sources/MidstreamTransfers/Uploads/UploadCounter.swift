@@ -13,7 +13,8 @@ struct UploadCounter: HTTPInterceptor {
         if request.isForUploadElsewhere { request.removeCredentials() }
         guard let observer = request.uploadObserver else { return try await next(request) }
         var counted = request
-        counted.body = request.body.observed(observer)
+        let sent = Locked<Int64>(0)
+        counted.body = request.body.observed { observer(sent) }
         if let tell = request.onUploadInterim {
             let (given, url) = (request.onInterim, request.urlText)
             counted.onInterim = { interim in
@@ -24,21 +25,25 @@ struct UploadCounter: HTTPInterceptor {
         var response = try await next(counted)
         response.request.body = request.body
         response.request.onInterim = request.onInterim
+        response.uploadSent = sent
         return response
     }
 
     func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("counts what is sent") }
 }
 
-private enum UploadObserverKey: RequestContextKey { static var defaultValue: (@Sendable () -> HTTPBody.Observer)? { nil } }
+private enum UploadObserverKey: RequestContextKey {
+    static var defaultValue: (@Sendable (Locked<Int64>) -> HTTPBody.Observer)? { nil }
+}
+private enum UploadSentKey: RequestContextKey { static var defaultValue: Locked<Int64>? { nil } }
 private enum UploadInterimKey: RequestContextKey {
     static var defaultValue: (@Sendable (InterimResponse, String) -> Void)? { nil }
 }
 private enum UploadElsewhereKey: RequestContextKey { static let defaultValue = false }
 
 extension HTTPRequest {
-    /// Follows each sending of the body.
-    var uploadObserver: (@Sendable () -> HTTPBody.Observer)? {
+    /// Follows each reading of the body. Given what holds the end of what has been handed to the transport for one answer, to move it on.
+    var uploadObserver: (@Sendable (Locked<Int64>) -> HTTPBody.Observer)? {
         get { context[UploadObserverKey.self] }
         set { context[UploadObserverKey.self] = newValue }
     }
@@ -54,5 +59,14 @@ extension HTTPRequest {
     var isForUploadElsewhere: Bool {
         get { context[UploadElsewhereKey.self] }
         set { context[UploadElsewhereKey.self] = newValue }
+    }
+}
+
+extension HTTPResponse {
+    /// The end of what of an upload has been handed to the transport for this answer, and not for a redirect or a 401 before it, or a hedge
+    /// beside it; nil: it comes from no server.
+    var uploadSent: Locked<Int64>? {
+        get { context[UploadSentKey.self] }
+        set { context[UploadSentKey.self] = newValue }
     }
 }

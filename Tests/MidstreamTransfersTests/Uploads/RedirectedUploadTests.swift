@@ -56,6 +56,24 @@ struct RedirectedUploadTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test("A success confirms nothing of what only the redirect before it has got", arguments: [HTTPMethod.post, .patch])
+    func unread(method: HTTPMethod) async throws {
+        let stub = StubTransport { request in
+            if request.urlText == "http://a.test/b" { return HTTPResponse(status: .ok, request: request) }
+            _ = try await request.body.collect()
+            if request.method == method {
+                return HTTPResponse(status: 307, headers: ["Location": "/b"], request: request)
+            }
+            return HTTPResponse(
+                status: .created, headers: ["Location": "/1", "Upload-Offset": "0", "Upload-Complete": "?0"], request: request)
+        }
+        let error = await httpError {
+            try await testClient(transport: stub).upload(.bytes([1, 2, 3]), to: "http://a.test/uploads", resumes: 0)
+        }
+        #expect(error?.code == .protocolViolation)
+        #expect(stub.requests.last?.urlText == "http://a.test/b" && stub.requests.last?.method == method)
+    }
+
     @Test("An upload at another origin is found by the name of that one")
     func address() async throws {
         let stub = StubTransport(sequence: [
