@@ -62,6 +62,7 @@ final class PartFile: Sendable {
 
     /// Empties the file. The record goes first: left by a process that is killed later, it would stand for the bytes that come now.
     func clear() throws {
+        try checkName()
         try removeRecord()
         guard ftruncate(descriptor, 0) == 0 else { throw failure("shorten") }
     }
@@ -120,10 +121,12 @@ final class PartFile: Sendable {
     /// Writes the record in place of the old one; for nil there is none any more. May be called concurrently.
     ///
     /// - Parameter record: Evaluated when it is its turn, so that the newest is written last.
+    /// - Throws: ``HTTPError/Code/fileUnwritable``, also when the name is another download's file by now.
     func write(_ record: @autoclosure () -> PartRecord?) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         try recording.withLock { _ in
+            try checkName()
             if let newest = record() { try replaceRecord(by: encoder.encode(newest)) } else { try removeRecord() }
         }
     }
@@ -153,10 +156,12 @@ final class PartFile: Sendable {
     /// Moves the file to its target.
     ///
     /// - Parameter isSynchronized: Whether the bytes, and then the name, have to be on the disk first.
+    /// - Throws: ``HTTPError/Code/fileUnwritable``, also when the name is another download's file by now.
     func complete(isSynchronized: Bool) throws {
         // Again, since it may have been made meanwhile.
         if let mode = try Self.mode(ofReplaced: target, phase: .answered) ?? modeOfNewFiles { fchmod(descriptor, mode) }
         if isSynchronized, !Self.synchronize(descriptor) { throw failure("write") }
+        try checkName()
         guard rename(path, target) == 0 else { throw failure("replace") }
         unlink(recordPath)
         guard isSynchronized else { return }
@@ -189,8 +194,17 @@ final class PartFile: Sendable {
 
     /// Forgets what there is. A locked file stays with its holder.
     func discard() {
+        guard !isReplaced else { return }
         unlink(recordPath)
         unlink(path)
+    }
+
+    /// Whether the name is another file's by now: this one was removed, and somebody else has begun.
+    private var isReplaced: Bool { Self.isNamed(descriptor, path) == false }
+
+    private func checkName() throws {
+        guard isReplaced else { return }
+        throw HTTPError(.fileUnwritable, "The file beside \(target) is another download's by now.", phase: .answered)
     }
 
     private func failure(_ what: String) -> HTTPError { Self.failure(what, target, phase: .answered) }
@@ -212,12 +226,16 @@ extension PartFile {
                 throw HTTPError(.fileInUse, "Another download writes to \(target).", phase: .notSent)
             }
             // Whoever had it may have moved it to its target meanwhile: then it isn't the file of this name any more.
-            var named = stat()
-            if let held = status(of: opened), lstat(path, &named) == 0, held.st_ino == named.st_ino, held.st_dev == named.st_dev {
-                return opened
-            }
+            if isNamed(opened, path) == true { return opened }
             Platform.close(opened)
         }
+    }
+
+    /// Whether a name is an open file's; nil: it is no file's.
+    private static func isNamed(_ descriptor: Int32, _ path: String) -> Bool? {
+        var named = stat()
+        guard let held = status(of: descriptor), lstat(path, &named) == 0 else { return nil }
+        return held.st_ino == named.st_ino && held.st_dev == named.st_dev
     }
 
     private static func status(of descriptor: Int32) -> stat? {

@@ -106,6 +106,28 @@ struct PartFileTests {
         #expect(folder.content == Self.content && folder.names == ["target.bin"])
     }
 
+    @Test("A part that somebody else has begun after the own one was removed stays, with its record")
+    func removed() throws {
+        let part = try PartFile(replacing: folder.target)
+        try part.write([1, 2, 3], at: 0)
+        try FileManager.default.removeItem(at: folder.part)
+        let other = try PartFile(replacing: folder.target)
+        let record = PartRecord(url: "https://h/film", validator: .eTag("\"1\""), total: 10)
+        try other.write([9], at: 0)
+        try other.write(record)
+        let steps: [() throws -> Void] = [
+            { try part.complete(isSynchronized: false) }, { try part.write(nil) }, { try part.clear() },
+        ]
+        for step in steps {
+            let error = #expect(throws: HTTPError.self) { try step() }
+            #expect(error?.code == .fileUnwritable)
+        }
+        part.discard()
+        #expect(folder.content == nil && other.readRecord() == record)
+        try other.complete(isSynchronized: false)
+        #expect(folder.content == [9])
+    }
+
     @Test("Records that are written at once don't get into each other's way")
     func records() async throws {
         let part = try PartFile(replacing: folder.target)
