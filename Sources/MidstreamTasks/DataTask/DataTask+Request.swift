@@ -75,8 +75,10 @@ extension DataTask {
     /// With reports of how much of the bodies has gone over the wire; see ``RequestTask/progress(_:_:)``.
     ///
     /// ```swift
-    /// try await client.get("film").progress(.download) { print($0.fraction ?? 0) }.download(to: file)
+    /// try await client.get("film").progress(.download) { print($0.fraction ?? 0) }.data()
     /// ```
+    ///
+    /// Each body counts by itself: where a download to a file takes several answers, its own closure tells of the file.
     public func progress(
         _ direction: TransferProgress.Direction? = nil, _ report: @escaping @Sendable (TransferProgress) -> Void
     ) -> DataTask {

@@ -12,14 +12,17 @@ extension DataTask {
     /// - Parameters:
     ///   - file: Where to; its folder must exist. A file that is there already is replaced.
     ///   - options: How; see ``DownloadOptions`` for the defaults.
-    ///   - progress: Gets how much of the response's body has arrived, piece by piece; nil by default.
+    ///   - progress: Gets how much of the file is there and its length, with each answer and piece by piece, whichever request brings it;
+    ///     less than before only when it begins again. One call follows the other. What else there is to tell a ``TransferMeter`` does. Nil
+    ///     by default.
     /// - Returns: The head of the last response.
     /// - Throws: What ``HTTPClient/download(_:to:options:)`` throws.
     @discardableResult
     public func download(
         to file: URL, options: DownloadOptions = DownloadOptions(), progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> ResponseHead {
-        if let progress { return try await self.progress(.download, progress).download(to: file, options: options) }
+        var options = options
+        options.report = progress
         return ResponseHead(try await client.download(newCall(), to: file, options: options))
     }
 }

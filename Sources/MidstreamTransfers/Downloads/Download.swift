@@ -36,6 +36,8 @@ final class Download: Sendable {
     private let options: DownloadOptions
     private let state: Locked<State>
     private let attempts = ResumptionCount()
+    /// Held by who reports, so that of several connections the newest comes last.
+    private let reporting = Locked(())
 
     init(_ source: DownloadSource, _ part: PartFile, _ options: DownloadOptions) {
         self.source = source
@@ -207,8 +209,7 @@ final class Download: Sendable {
                 state.total = total
                 state.hasBegun = true
             }
-            options.meter?.expect(total)
-            if let total { try part.checkRoom(for: total) }
+            try expect(total)
             source.record(.transferResumption(offset: range.lowerBound, total: total, proof: "If-Range matched"))
             try await receive(response, range, isOpen: false)
         }
@@ -222,9 +223,14 @@ final class Download: Sendable {
             if response.isDecodedUnseen { state.takesEncodings = true }
             state.validator = source.isResumable && !state.takesEncodings ? StrongValidator(response.headers) : nil
         }
+        try expect(total)
+        try record()
+    }
+
+    private func expect(_ total: Int64?) throws {
         options.meter?.expect(total)
         if let total { try part.checkRoom(for: total) }
-        try record()
+        report()
     }
 
     private func receive(_ response: HTTPResponse, _ range: Range<Int64>, isOpen: Bool) async throws {
@@ -293,7 +299,16 @@ final class Download: Sendable {
             state.recorded = count
             return true
         }
+        report()
         if isDue { try record() }
+    }
+
+    private func report() {
+        guard let report = options.report else { return }
+        reporting.withLock { _ in
+            let (count, total) = state.withLock { ($0.done.count, $0.total) }
+            report(TransferProgress(.download, bytes: count, total: total))
+        }
     }
 
     // MARK: The end

@@ -1,4 +1,5 @@
 public import MidstreamCore
+internal import MidstreamTasks
 
 /// How a response is downloaded to a file.
 public struct DownloadOptions: Sendable {
@@ -18,6 +19,8 @@ public struct DownloadOptions: Sendable {
     public var isSynchronized: Bool
     /// Gets the progress; nil by default.
     public var meter: TransferMeter?
+    /// Gets how much of the file is there, one call after the other.
+    var report: (@Sendable (TransferProgress) -> Void)?
 
     /// Makes options.
     public init(

@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import Midstream
 import MidstreamTesting
 import TestSupport
@@ -45,6 +46,30 @@ import Testing
         #expect(error?.code == .connectionLost)
         #expect(folder.content == Array("old".utf8))
         #expect(folder.names == ["target.bin"])
+    }
+
+    @Test(arguments: [1, 4]) func theProgressIsTheFilesWhicheverAnswerBringsIt(parallel: Int) async throws {
+        let folder = try Folder()
+        let content = FileServer.blocks(320)
+        let server = try FileServer(content)
+        server.cut(70_000)
+        let updates = Locked<[TransferProgress]>([])
+        try await server.client().get(server.url).download(to: folder.target, options: .init(parallel: parallel)) { update in
+            updates.withLock { $0.append(update) }
+        }
+        let bytes = updates.withLock { $0.map(\.bytes) }
+        #expect(server.requests.count > 1 && folder.content == content)
+        #expect(zip(bytes, bytes.dropFirst()).allSatisfy { $0 <= $1 })
+        #expect(bytes.first == 0 && bytes.last == Int64(content.count))
+        #expect(updates.withLock { $0.allSatisfy { $0.total == Int64(content.count) } })
+    }
+
+    @Test func anEmptyFileIsAWholeOne() async throws {
+        let folder = try Folder()
+        let server = try FileServer([])
+        let last = Locked<TransferProgress?>(nil)
+        try await server.client().get(server.url).download(to: folder.target) { update in last.withLock { $0 = update } }
+        #expect(folder.content == [] && last.withLock { $0?.fraction } == 1)
     }
 
     @Test func aRejectedStatusWritesNothing() async throws {
