@@ -143,10 +143,12 @@ final class QuotaQueue: Sendable {
         }
     }
 
-    /// A token that was taken isn't used: the first that waits has it, and the others move up.
-    func giveBack(at now: Int64) {
+    /// The request that a token was taken for hasn't reached the server: the first that waits has it, and the others move up.
+    ///
+    /// - Parameter isSpent: Whether it counts by the rate all the same.
+    func giveBack(takenAt taken: Int64, isSpent: Bool = false, at now: Int64) {
         let woken = state.withLock { state in
-            state.bucket.giveBack()
+            state.bucket.giveBack(takenAt: taken, isSpent: isSpent)
             return state.arrange(state.places, at: now)
         }
         for suspension in woken { suspension.resume() }

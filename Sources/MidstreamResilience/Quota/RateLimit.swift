@@ -112,14 +112,21 @@ public final class RateLimit: HTTPInterceptor {
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let shelf = table.state(for: request, next)
-        if !shelf.general.takeAtOnce(at: table.time.now(next)) {
-            do { try await takeTurns(shelf, request, next) } catch is CancellationError {
+        var start = table.time.now(next)
+        if !shelf.general.takeAtOnce(at: start) {
+            do { start = try await takeTurns(shelf, request, next) } catch is CancellationError {
                 throw next.position.cancelled(phase: .notSent)
             }
         }
         // Somebody else may have logged in when the response is there.
         let identity = next.identity(of: request)
-        let response = try await next(request)
+        let response: HTTPResponse
+        do {
+            response = try await next(request)
+        } catch {
+            giveBack(after: error, of: identity, since: start, shelf, request, next)
+            throw error
+        }
         learn(from: response, to: request, of: identity, shelf, next)
         return response
     }
@@ -133,9 +140,11 @@ public final class RateLimit: HTTPInterceptor {
     }
 
     /// Waits for the server's partitions of the request, then for all of its requests, then for the quota that is kept elsewhere.
+    ///
+    /// - Returns: When that was over.
     private func takeTurns(
         _ shelf: QuotaShelf, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>
-    ) async throws {
+    ) async throws -> Int64 {
         let start = table.time.now(next)
         // A hedge that has to wait is of no use. Where demand lasts, all others wait for as long as they may: half of their time is for
         // the answer.
@@ -151,14 +160,38 @@ public final class RateLimit: HTTPInterceptor {
                 if let tooLong { throw refusal(tooLong, shelf, request, next) }
             case .refused(let wait): throw refusal(wait, shelf, request, next)
             }
-            taken.add { [table] in queue.giveBack(at: table.time.now(next)) }
+            let granted = table.time.now(next)
+            taken.add { [table] in queue.giveBack(takenAt: granted, at: table.time.now(next)) }
         }
         if let quota {
             let left = max(0, most - (table.time.now(next) &- start))
             try await take(from: quota, waitingAtMost: left, &taken, shelf, request, next)
         }
         taken.spend()
-        request.noteWait(of: table.time.now(next) &- start)
+        let end = table.time.now(next)
+        request.noteWait(of: end &- start)
+        return end
+    }
+
+    /// Gives back what a request has taken that never reached the server, whose count is without it; otherwise a client without a network
+    /// would use up what is left, and then ask for no more. An attempt to connect counts by the rate, a refusal further in by nothing.
+    @inline(never)
+    private func giveBack(
+        after error: any Error, of identity: WireIdentity, since start: Int64, _ shelf: QuotaShelf, _ request: HTTPRequest,
+        _ next: Next<HTTPRequest, HTTPResponse>
+    ) {
+        guard let error = error as? HTTPError, error.phase == .notSent, !error.hasEndedCall else { return }
+        let isSpent = !error.isRefusedHere && !error.code.isRefusal
+        let now = table.time.now(next)
+        for queue in shelf.partitions(of: request, { identity }) + [shelf.general] {
+            queue.giveBack(takenAt: start, isSpent: isSpent, at: now)
+        }
+        if !isSpent, let quota { Self.giveBack(to: quota, for: shelf.key) }
+    }
+
+    /// Not in this task, which may be cancelled, nor in the client's background, which takes only so many and ends with it.
+    private static func giveBack(to quota: any Quota, for key: String) {
+        _ = CallersExecutor().startDetached { await quota.giveBack(for: key) }
     }
 
     private func take(
@@ -173,8 +206,7 @@ public final class RateLimit: HTTPInterceptor {
         switch decision {
         case .refuses(let wait): throw refusal(wait.wholeNanoseconds, shelf, request, next)
         case .sends(let given):
-            // Not in this task, which may be cancelled, nor in the client's background, which takes only so many and ends with it.
-            taken.add { _ = CallersExecutor().startDetached { await quota.giveBack(for: key) } }
+            taken.add { Self.giveBack(to: quota, for: key) }
             let wait = given.wholeNanoseconds
             guard wait > 0 else { return }
             if wait > most - (table.time.now(next) &- start) { throw refusal(wait, shelf, request, next) }

@@ -28,8 +28,8 @@ struct TokenBucket: Sendable {
     private var slowed: (rate: Double, lastGood: Double)?
     /// Nothing is sent before this.
     private var quietUntil = Int64.min
-    /// The number of requests that the server has left, and until when that holds.
-    private var left: (count: Int, until: Int64)?
+    /// The number of requests that the server has left, until when that holds, and when it was said.
+    private var left: (count: Int, until: Int64, said: Int64)?
 
     init(rate: Double?, burst: Double, isAdaptive: Bool, ceiling: Double? = nil) {
         givenRate = rate.map { min(max(1e-9, $0), 1e9) }
@@ -74,10 +74,14 @@ struct TokenBucket: Sendable {
         spend()
     }
 
-    /// Gives back the token that would have come last.
-    mutating func giveBack() {
-        left?.count += 1
-        if rate != nil { tokens = min(burst, tokens + 1) }
+    /// Gives back the token that would have come last, of a request that hasn't reached the server.
+    ///
+    /// - Parameters:
+    ///   - taken: When it was taken. What the server has said since then is without that request.
+    ///   - isSpent: Whether it counts by the rate all the same.
+    mutating func giveBack(takenAt taken: Int64 = .max, isSpent: Bool = false) {
+        if let said = left?.said, said <= taken { left?.count += 1 }
+        if !isSpent, rate != nil { tokens = min(burst, tokens + 1) }
     }
 
     /// Applies the limits of a response, and for how many nanoseconds the server wants to be left alone.
@@ -88,7 +92,7 @@ struct TokenBucket: Sendable {
             policy = new
         }
         if let count = said.left, let seconds = said.seconds {
-            left = (count, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence))
+            left = (count, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence), now)
         }
         guard isThrottled else { return }
         // It takes precedence over the fields.
@@ -109,7 +113,8 @@ struct TokenBucket: Sendable {
 
     /// Takes over how many requests the server has left, without those who wait.
     mutating func takeLeft(of other: TokenBucket, without waiting: Int) {
-        left = other.left.map { ($0.count - waiting, $0.until) }
+        left = other.left
+        left?.count -= waiting
     }
 
     /// For how long the server wants no more requests.

@@ -134,6 +134,51 @@ struct RateLimitTests {
         #expect(await bench.waits(1, of: empty).delays == [.seconds(30)])
     }
 
+    @Test("what never reached the server takes nothing of what that has left")
+    func unsent() async throws {
+        let isOnline = Locked(true)
+        let stub = StubTransport { request in
+            guard isOnline.withLock({ $0 }) else { throw HTTPError(.connection, phase: .notSent) }
+            return HTTPResponse(status: 200, headers: ["RateLimit": "\"a\";r=3;t=3600"], request: request)
+        }
+        let client = bench.client(stub, maxRetries: 0, interceptors: { RateLimit() })
+        _ = try await client.send(HTTPRequest("/"))
+        isOnline.withLock { $0 = false }
+        for _ in 0..<3 { #expect(await httpError { try await client.send(HTTPRequest("/")) }?.cause == .connection) }
+        isOnline.withLock { $0 = true }
+        _ = try await client.send(HTTPRequest("/"))
+    }
+
+    @Test("nothing is added to what the server has said since a request was sent that never reached it")
+    func unsentBefore() {
+        var bucket = TokenBucket(rate: nil, burst: 1, isAdaptive: false)
+        #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .sends(after: 0))
+        let said = RateLimitFields(["RateLimit": "\"a\";r=0;t=30"], nil, now: 0).general
+        bucket.learn(said, retryAfter: nil, isThrottled: false, at: 1)
+        bucket.giveBack(takenAt: 0)
+        #expect(bucket.reserve(at: 1, waitingAtMost: 0) == .refuses(wait: 30_000_000_000))
+    }
+
+    @Test("who is refused further in takes no token")
+    func refusedFurtherIn() async throws {
+        let gate = Gate()
+        let held = StubTransport { request in
+            await gate.wait()
+            return HTTPResponse(status: 200, request: request)
+        }
+        let client = bench.client(
+            held,
+            interceptors: {
+                RateLimit(perSecond: 1, burst: 2, maximumWait: .zero)
+                ConcurrencyLimit(.fixed(1))
+            })
+        async let first = client.send(HTTPRequest("/"))
+        await gate.reached()
+        for _ in 0..<3 { #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .overloaded) }
+        gate.open()
+        _ = try await first
+    }
+
     @Test("a policy makes a rate, when none is given")
     func policy() {
         var bucket = TokenBucket(rate: nil, burst: 1, isAdaptive: false)
