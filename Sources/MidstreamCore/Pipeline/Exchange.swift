@@ -138,7 +138,9 @@ struct Exchange: Interceptor {
         // A transport that keeps the time may count in whole milliseconds. A timeout of its own that comes earlier stays one.
         guard position.deadline == due, let error = error as? HTTPError, error.code == .timeout, position.isOver(due &- 1_000_000)
         else { return error }
-        var overdue = position.overdue(phase: error.phase)
+        // A connection that hangs until the deadline is no refusal on this side, although nothing was sent.
+        var overdue = HTTPError.pastDeadline(.nanoseconds(due), phase: error.phase)
+        if error.isRefusedHere { overdue = overdue.refusedHere }
         overdue.metrics = error.metrics
         return overdue
     }

@@ -104,6 +104,33 @@ struct CircuitBreakerTests {
         #expect((state(breaker) != .closed) == counts)
     }
 
+    /// Gets no connection within the time of an exchange.
+    private struct BlackHole: ExchangeTransport {
+        let isRefusing: Bool
+        let keepsTime = true
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await send(request, ExchangeOptions()) }
+        func send(_ request: HTTPRequest, _ options: ExchangeOptions) async throws -> HTTPResponse {
+            if let limit = options.timeLimit { try await ClockTimer.system.sleep(for: limit) }
+            let error = HTTPError(.timeout, phase: .notSent)
+            throw isRefusing ? error.refusedHere : error
+        }
+    }
+
+    @Test("a connection that hangs until the deadline is a failure; that none was free isn't", arguments: [false, true])
+    func hangingConnection(isRefusing: Bool) async {
+        let breaker = CircuitBreaker(minimum: 1)
+        let client = testClient(baseURL: "https://h", transport: BlackHole(isRefusing: isRefusing)) { breaker }
+        var request = HTTPRequest("/")
+        request.deadline = .milliseconds(20)
+        // On a busy machine the time of some may be over before they are sent.
+        for _ in 0..<20 where breaker.state(of: "https://h") == .closed {
+            let error = await httpError { [request] in try await client.send(request) }
+            #expect(error?.code == .deadlineExceeded)
+        }
+        #expect((breaker.state(of: "https://h") == .closed) == isRefusing)
+    }
+
     @Test("failures are remembered, however many other origins there are")
     func manyOrigins() async {
         let breaker = CircuitBreaker(minimum: 2)
