@@ -155,10 +155,12 @@ final class QuotaQueue: Sendable {
     }
 
     /// Applies the limits of a response, also to those who wait already.
-    func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
+    func learn(
+        _ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, begunAt begun: Int64, at now: Int64
+    ) {
         let woken = state.withLock { state -> [Suspension<Void>] in
             let (before, waiting) = (state.bucket, state.places.count)
-            state.bucket.learn(said, retryAfter: retryAfter, isThrottled: isThrottled, at: now)
+            state.bucket.learn(said, retryAfter: retryAfter, isThrottled: isThrottled, begunAt: begun, at: now)
             guard waiting > 0 else { return [] }
             guard state.bucket.sends(waiting, as: before) else {
                 return state.arrange(state.places, at: now, lettingGo: true)

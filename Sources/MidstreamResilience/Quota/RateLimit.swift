@@ -127,7 +127,7 @@ public final class RateLimit: HTTPInterceptor {
             giveBack(after: error, of: identity, since: start, shelf, request, next)
             throw error
         }
-        learn(from: response, to: request, of: identity, shelf, next)
+        learn(from: response, to: request, of: identity, since: start, shelf, next)
         return response
     }
 
@@ -230,8 +230,8 @@ public final class RateLimit: HTTPInterceptor {
     }
 
     private func learn(
-        from response: HTTPResponse, to request: HTTPRequest, of identity: WireIdentity, _ shelf: QuotaShelf,
-        _ next: Next<HTTPRequest, HTTPResponse>
+        from response: HTTPResponse, to request: HTTPRequest, of identity: WireIdentity, since start: Int64,
+        _ shelf: QuotaShelf, _ next: Next<HTTPRequest, HTTPResponse>
     ) {
         let isThrottled = response.status == .tooManyRequests
         // Most responses have no such field.
@@ -247,7 +247,7 @@ public final class RateLimit: HTTPInterceptor {
         func learn(_ said: RateLimitFields.Limit, of queue: QuotaQueue, isThrottled: Bool, isPartition: Bool) {
             let retryAfter = isThrottled ? retryAfter : nil
             let wait = retryAfter.map { min(max(.zero, $0), .longest).wholeNanoseconds }
-            queue.learn(said, retryAfter: wait, isThrottled: isThrottled, at: now)
+            queue.learn(said, retryAfter: wait, isThrottled: isThrottled, begunAt: start, at: now)
             if !isPartition, let quota, isThrottled || said.left != nil {
                 let time = wait.map { .nanoseconds($0) } ?? said.seconds.map { Duration.seconds($0) }
                 quota.learn(QuotaReport(isThrottled: isThrottled, left: said.left, time: time), for: shelf.key)

@@ -28,8 +28,9 @@ struct TokenBucket: Sendable {
     private var slowed: (rate: Double, lastGood: Double)?
     /// Nothing is sent before this.
     private var quietUntil = Int64.min
-    /// The number of requests that the server has left, until when that holds, and when it was said.
-    private var left: (count: Int, until: Int64, said: Int64)?
+    /// The number of requests that the server has left, until when that holds, when it was said, and when the exchange began that
+    /// said it.
+    private var left: (count: Int, until: Int64, said: Int64, begun: Int64)?
 
     init(rate: Double?, burst: Double, isAdaptive: Bool, ceiling: Double? = nil) {
         givenRate = rate.map { min(max(1e-9, $0), 1e9) }
@@ -85,14 +86,18 @@ struct TokenBucket: Sendable {
     }
 
     /// Applies the limits of a response, and for how many nanoseconds the server wants to be left alone.
-    mutating func learn(_ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, at now: Int64) {
+    ///
+    /// - Parameter begun: When its exchange was begun. A late answer says less of what is left than that to a later request.
+    mutating func learn(
+        _ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, begunAt begun: Int64, at now: Int64
+    ) {
         if givenRate == nil, ceiling == nil, let new = said.policy, new != policy {
             fill(at: now)
             if policy == nil { tokens = Double(new.quota) }
             policy = new
         }
-        if let count = said.left, let seconds = said.seconds {
-            left = (count, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence), now)
+        if let count = said.left, let seconds = said.seconds, left.map({ $0.begun <= begun || $0.until <= now }) ?? true {
+            left = (count, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence), now, begun)
         }
         guard isThrottled else { return }
         // It takes precedence over the fields.

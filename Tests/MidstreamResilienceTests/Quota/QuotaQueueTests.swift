@@ -170,7 +170,7 @@ struct QuotaQueueTests {
         async let second = refusal(of: b, in: queue)
         async let third: Void = wait(c, in: queue)
         await clock.waitForSleepers(1)
-        queue.learn(.init(), retryAfter: 30_000_000_000, isThrottled: true, at: 0)
+        queue.learn(.init(), retryAfter: 30_000_000_000, isThrottled: true, begunAt: 0, at: 0)
         #expect(try await second == 31_000_000_000)
         #expect(queue.waiting == 2)
         await eventually { clock.nextDeadline?.offset == .seconds(30) }
@@ -189,9 +189,9 @@ struct QuotaQueueTests {
         let clock = bench.clock
         let queue = queue
         let said = RateLimitFields(["RateLimit": "\"a\";r=0;t=30"], nil, now: 0).general
-        queue.learn(said, retryAfter: nil, isThrottled: false, at: 0)
+        queue.learn(said, retryAfter: nil, isThrottled: false, begunAt: 0, at: 0)
         let a = try #require(place(in: queue))
-        queue.learn(.init(), retryAfter: 5_000_000_000, isThrottled: true, at: 0)
+        queue.learn(.init(), retryAfter: 5_000_000_000, isThrottled: true, begunAt: 0, at: 0)
         guard case .waits(let b, 6_000_000_000) = queue.enter(at: 0, waitingAtMost: .max) else {
             Issue.record("It would be sent before the one that came first.")
             return
@@ -231,7 +231,7 @@ struct QuotaQueueTests {
         #expect(queue.takeAtOnce(at: 0))
         let places = try (0..<2).map { _ in try #require(place(in: queue, waitingAtMost: 2_000_000_000)) }
         let said = RateLimitFields(["RateLimit": "\"a\";r=3;t=30"], nil, now: 0).general
-        queue.learn(said, retryAfter: nil, isThrottled: false, at: 0)
+        queue.learn(said, retryAfter: nil, isThrottled: false, begunAt: 0, at: 0)
         #expect(queue.waiting == places.count)
         guard case .waits(_, 3_000_000_000) = queue.enter(at: 0, waitingAtMost: .max),
             case .waits(_, 30_000_000_000) = queue.enter(at: 0, waitingAtMost: .max)
@@ -248,7 +248,7 @@ struct QuotaQueueTests {
         #expect(queue.takeAtOnce(at: 0))
         let (a, b) = (try #require(place(in: queue)), try #require(place(in: queue)))
         let said = RateLimitFields(["RateLimit": "\"a\";r=1;t=30"], nil, now: 0).general
-        queue.learn(said, retryAfter: nil, isThrottled: false, at: 0)
+        queue.learn(said, retryAfter: nil, isThrottled: false, begunAt: 0, at: 0)
         async let first: Void = wait(a, in: queue)
         async let second: Void = wait(b, in: queue)
         await eventually { clock.nextDeadline?.offset == .seconds(1) }

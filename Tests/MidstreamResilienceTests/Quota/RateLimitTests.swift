@@ -41,7 +41,7 @@ struct RateLimitTests {
     @Test("at the end of a silence there is the burst, however many wait for it")
     func silence() {
         var bucket = TokenBucket(rate: 1, burst: 2, isAdaptive: false)
-        bucket.learn(.init(), retryAfter: 10_000_000_000, isThrottled: true, at: 0)
+        bucket.learn(.init(), retryAfter: 10_000_000_000, isThrottled: true, begunAt: 0, at: 0)
         let waits = (0..<4).map { _ in bucket.reserve(at: 0, waitingAtMost: .max) }
         #expect(waits == [10, 10, 11, 12].map { TokenBucket.Decision.sends(after: $0 * 1_000_000_000) })
     }
@@ -149,12 +149,30 @@ struct RateLimitTests {
         _ = try await client.send(HTTPRequest("/"))
     }
 
+    @Test("a late answer says nothing of what is left to those who were sent after it")
+    func late() async throws {
+        let gate = Gate()
+        let stub = StubTransport { request in
+            let isSlow = request.urlText.hasSuffix("/slow")
+            if isSlow { await gate.wait() }
+            return HTTPResponse(status: 200, headers: ["RateLimit": "\"a\";r=\(isSlow ? 9 : 0);t=30"], request: request)
+        }
+        let client = bench.client(stub, interceptors: { RateLimit(maximumWait: .seconds(60)) })
+        async let slow = client.send(HTTPRequest("/slow"))
+        await gate.reached()
+        bench.clock.advance(by: .seconds(1))
+        _ = try await client.send(HTTPRequest("/"))
+        gate.open()
+        _ = try await slow
+        #expect(await bench.waits(1, of: client).delays == [.seconds(30)])
+    }
+
     @Test("nothing is added to what the server has said since a request was sent that never reached it")
     func unsentBefore() {
         var bucket = TokenBucket(rate: nil, burst: 1, isAdaptive: false)
         #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .sends(after: 0))
         let said = RateLimitFields(["RateLimit": "\"a\";r=0;t=30"], nil, now: 0).general
-        bucket.learn(said, retryAfter: nil, isThrottled: false, at: 1)
+        bucket.learn(said, retryAfter: nil, isThrottled: false, begunAt: 1, at: 1)
         bucket.giveBack(takenAt: 0)
         #expect(bucket.reserve(at: 1, waitingAtMost: 0) == .refuses(wait: 30_000_000_000))
     }
@@ -185,7 +203,7 @@ struct RateLimitTests {
         #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .sends(after: 0))
         bucket.learn(
             RateLimitFields(["RateLimit-Policy": "\"a\";q=4;w=2"], nil, now: 0).general, retryAfter: nil, isThrottled: false,
-            at: 0)
+            begunAt: 0, at: 0)
         for _ in 0..<4 { #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .sends(after: 0)) }
         #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .refuses(wait: 500_000_000))
     }
@@ -237,16 +255,16 @@ struct RateLimitTests {
     func adaptive() {
         var bucket = TokenBucket(rate: 10, burst: 10, isAdaptive: true)
         _ = bucket.reserve(at: 0, waitingAtMost: 0)
-        bucket.learn(.init(), retryAfter: nil, isThrottled: true, at: 0)
+        bucket.learn(.init(), retryAfter: nil, isThrottled: true, begunAt: 0, at: 0)
         #expect(bucket.rate == 5)
-        bucket.learn(.init(), retryAfter: nil, isThrottled: true, at: 0)
+        bucket.learn(.init(), retryAfter: nil, isThrottled: true, begunAt: 0, at: 0)
         #expect(bucket.rate == 2.5)
         _ = bucket.reserve(at: 2_000_000_000, waitingAtMost: 0)
         #expect(bucket.rate == 4.5)
         _ = bucket.reserve(at: 60_000_000_000, waitingAtMost: 0)
         #expect(bucket.rate == 10)
         var plain = TokenBucket(rate: 10, burst: 10, isAdaptive: false)
-        plain.learn(.init(), retryAfter: nil, isThrottled: true, at: 0)
+        plain.learn(.init(), retryAfter: nil, isThrottled: true, begunAt: 0, at: 0)
         #expect(plain.rate == 10)
     }
 
@@ -254,7 +272,7 @@ struct RateLimitTests {
     func strange(rate: Double) {
         var bucket = TokenBucket(rate: rate, burst: rate, isAdaptive: true)
         for now in [Int64.min, 0, .max] { _ = bucket.reserve(at: now, waitingAtMost: .max) }
-        bucket.learn(.init(), retryAfter: .max / 4, isThrottled: true, at: 0)
+        bucket.learn(.init(), retryAfter: .max / 4, isThrottled: true, begunAt: 0, at: 0)
     }
 
     @Test("its plan says what the limit is")
