@@ -25,7 +25,9 @@ struct RateLimitFields: Sendable {
         var policy: Policy?
 
         mutating func read(left: Int, seconds: Int?) {
-            if left < self.left ?? .max { (self.left, self.seconds) = (left, seconds) }
+            // Of those with equally many left the one that has no more for longest.
+            guard (left, -(seconds ?? 0)) < (self.left ?? .max, -(self.seconds ?? 0)) else { return }
+            (self.left, self.seconds) = (left, seconds)
         }
 
         mutating func read(_ policy: Policy) {

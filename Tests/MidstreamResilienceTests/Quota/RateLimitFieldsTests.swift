@@ -15,6 +15,9 @@ struct RateLimitFieldsTests {
         #expect(one.general.left == 50 && one.general.seconds == 30 && one.malformed == nil)
         let two = fields(["RateLimit": "\"day\";r=900;t=80000, \"burst\";r=3;t=2"])
         #expect(two.general.left == 3 && two.general.seconds == 2)
+        for field in ["\"burst\";r=0;t=1, \"day\";r=0;t=40000", "\"day\";r=0;t=40000, \"burst\";r=0;t=1"] as [String] {
+            #expect(fields(["RateLimit": "\(field)"]).general == .init(left: 0, seconds: 40_000, policy: nil))
+        }
         let policy = fields([
             "RateLimit-Policy": "\"burst\";q=100;w=60, \"daily\";q=1000;w=86400, \"bytes\";q=1;w=1;qu=\"content-bytes\""
         ])
