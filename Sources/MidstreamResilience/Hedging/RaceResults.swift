@@ -14,7 +14,7 @@ struct RaceResult: Sendable {
     /// Whether an interceptor further in has refused the request, so that nothing was sent.
     var isRefusal: Bool {
         guard case .failure(let error as HTTPError) = result else { return false }
-        return error.code.isRefusal
+        return error.code.isRefusal || error.isRefusedHere && error.phase == .notSent
     }
 
     /// The better one: an acceptable response, any response, the failure of the first. Closes the other's body.

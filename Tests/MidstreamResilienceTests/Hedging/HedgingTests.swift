@@ -227,6 +227,36 @@ struct HedgingTests {
         #expect(limit.states["https://h"]?.inFlight == 0)
     }
 
+    @Test("a second that is refused as hopeless isn't charged either")
+    func hopeless() async throws {
+        let hedging = Hedging()
+        let steps = Steps()
+        let refusal = ClosureHTTPInterceptor(stage: .exchange) { request, next in
+            guard next.isHedge else { return try await next(request) }
+            steps.note("refused")
+            throw HTTPError(.timeout, phase: .notSent).refusedHere.forNow
+        }
+        let gate = Gate()
+        let held = StubTransport { request in
+            await gate.wait()
+            return HTTPResponse(status: 200, request: request)
+        }
+        let client = bench.client(
+            held,
+            interceptors: {
+                hedging
+                refusal
+            })
+        async let call = client.send(HTTPRequest("/"))
+        await gate.reached()
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        await eventually { steps.all == ["refused"] }
+        gate.open()
+        #expect(try await call.status == 200)
+        #expect(hedging.states["https://h"]?.hedges == 0)
+    }
+
     @Test("the loser counts as neither success nor failure, and its permit comes back")
     func loser() async throws {
         let limit = ConcurrencyLimit(.adaptive(start: 20))
