@@ -116,9 +116,12 @@ final class QuotaQueue: Sendable {
                 state.bucket = promised
                 return .granted
             case .sends(let wait):
+                // A rate that has been slowed recovers: its token may come before those of the others, after whom it is sent.
+                let token = max(now &+ wait, state.tokens.last ?? .min)
+                guard token &- now <= most else { return .refused(wait: token &- now) }
                 let place = Place(at: now, waitingAtMost: most)
-                state.add(place, for: now &+ wait, promised)
-                return .waits(place, wait)
+                state.add(place, for: token, promised)
+                return .waits(place, token &- now)
             }
         }
     }

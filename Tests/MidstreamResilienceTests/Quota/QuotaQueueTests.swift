@@ -140,6 +140,22 @@ struct QuotaQueueTests {
         #expect(queue.takeAtOnce(at: 1_000_000_000))
     }
 
+    @Test("aren't let in where those before them wait for too long, although the rate recovers meanwhile")
+    func recovering() throws {
+        let queue = QuotaQueue(TokenBucket(rate: 10, burst: 10, isAdaptive: true))
+        for _ in 0..<10 { #expect(queue.takeAtOnce(at: 0)) }
+        for _ in 0..<6 { queue.learn(.init(), retryAfter: nil, isThrottled: true, begunAt: 0, at: 0) }
+        guard case .waits(_, let first) = queue.enter(at: 0, waitingAtMost: .max),
+            case .refused(let tooLong) = queue.enter(at: 1_000_000_000, waitingAtMost: 1_750_000_000),
+            case .waits(_, let second) = queue.enter(at: 1_000_000_000, waitingAtMost: .max)
+        else {
+            Issue.record("Who comes a second later is sent after the first, whose token comes later than that one could wait.")
+            return
+        }
+        #expect(tooLong == first - 1_000_000_000 && second == tooLong)
+        #expect(queue.waiting == 2)
+    }
+
     @Test("a token that its taker doesn't use is the next one's")
     func grantedAndGone() async throws {
         let clock = bench.clock
