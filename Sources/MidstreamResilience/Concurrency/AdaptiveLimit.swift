@@ -7,13 +7,17 @@ struct AdaptiveLimit: Sendable {
     private static let window: Int64 = 500_000_000
     private static let minimumSamples = 5
     private static let longWindows = 600.0
+    private static let memory: Int64 = 60_000_000_000
 
     /// How many requests may be under way; the whole part counts.
     private(set) var value: Double { didSet { whole = Int(value) } }
     /// The whole part.
     private(set) var whole: Int
+    private let start: Int
     private let range: ClosedRange<Double>
 
+    /// The time of the last answer or failure.
+    private var last: Int64?
     private var windowStart: Int64?
     private var sum = 0.0
     private var count = 0
@@ -27,13 +31,22 @@ struct AdaptiveLimit: Sendable {
     init(start: Int, in range: ClosedRange<Int>) {
         // As good as unlimited, and exact as an integer and as a floating-point number.
         let most = 1_000_000_000
+        self.start = start
         self.range = Double(min(max(1, range.lowerBound), most))...Double(min(max(1, range.upperBound), most))
         value = min(max(Double(start), self.range.lowerBound), self.range.upperBound)
         whole = Int(value)
     }
 
+    /// Begins anew when the last answer or failure is over a minute old: it says nothing of how the server is now. Called when nothing is
+    /// under way.
+    mutating func forgetOld(at now: Int64) {
+        guard let last, now &- last > Self.memory else { return }
+        self = Self(start: start, in: Int(range.lowerBound)...Int(range.upperBound))
+    }
+
     /// Counts the head of a response that came after so many nanoseconds, with so many requests under way, this one included.
     mutating func answered(after time: Int64, inFlight: Int, at now: Int64) {
+        last = now
         sum += Double(max(0, time))
         count += 1
         peak = max(peak, inFlight)
@@ -44,6 +57,7 @@ struct AdaptiveLimit: Sendable {
     /// Counts a timeout, a broken connection, or a response by which the server reports overload, and says whether the limit
     /// has changed.
     mutating func failed(begunAt start: Int64, at now: Int64) -> Bool {
+        last = now
         guard start >= lowered else { return false }
         lowered = now
         let before = value

@@ -94,13 +94,14 @@ public final class ConcurrencyLimit: HTTPInterceptor {
     @inline(__always)
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let permits = table.state(for: request, next)
+        var start = table.time.now(next)
         var permit: Permits.Permit
-        if let free = permits.take(isSheddable: next.isHedge || request.isSheddable) {
+        if let free = permits.take(isSheddable: next.isHedge || request.isSheddable, at: start) {
             permit = free
         } else {
             permit = try await wait(for: permits, request, next)
+            start = table.time.now(next)
         }
-        let start = table.time.now(next)
         let response: HTTPResponse
         do {
             response = try await next(request)

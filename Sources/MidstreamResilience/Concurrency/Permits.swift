@@ -70,8 +70,9 @@ final class Permits: ScopeState {
     func quantile(_ share: Double, at now: Int64) -> Duration? { state.withLock { $0.latencies.quantile(share, at: now) } }
 
     /// A permit, if there is one. Those that come back go to the queue first.
-    func take(isSheddable: Bool) -> Permit? {
+    func take(isSheddable: Bool, at now: Int64) -> Permit? {
         state.withLock { state in
+            if state.inFlight == 0 { state.adaptive?.forgetOld(at: now) }
             guard state.hasPermit(isSheddable: isSheddable) else { return nil }
             state.inFlight += 1
             return Permit(self)

@@ -280,6 +280,24 @@ struct ConcurrencyLimitTests {
         _ = try await first
     }
 
+    @Test("what an adaptive limit has measured is forgotten after a minute without traffic")
+    func forgotten() async throws {
+        let limit = ConcurrencyLimit(.adaptive(start: 20))
+        let status = Locked(503)
+        let stub = StubTransport { request in
+            HTTPResponse(status: HTTPStatus(status.withLock { $0 }), request: request)
+        }
+        let client = bench.client(stub, maxRetries: 0, validators: [], interceptors: { limit })
+        _ = try await client.send(request())
+        status.withLock { $0 = 200 }
+        bench.clock.advance(by: .seconds(60))
+        _ = try await client.send(request())
+        #expect(limit.states["https://h"]?.limit == 18)
+        bench.clock.advance(by: .seconds(61))
+        _ = try await client.send(request())
+        #expect(limit.states["https://h"]?.limit == 20)
+    }
+
     @Test(
         "a timeout, a broken connection, a 429 and a 503 lower an adaptive limit; others don't",
         arguments: [

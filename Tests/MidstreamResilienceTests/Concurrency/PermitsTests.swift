@@ -16,7 +16,9 @@ struct PermitsTests {
         }
     }
 
-    private func take(_ permits: Permits, isSheddable: Bool = false) -> Kept? { Kept(permits.take(isSheddable: isSheddable)) }
+    private func take(_ permits: Permits, isSheddable: Bool = false) -> Kept? {
+        Kept(permits.take(isSheddable: isSheddable, at: 0))
+    }
 
     private func permit(of waiter: Permits.Waiter, in permits: Permits) -> Kept? { Kept(permits.leave(waiter)) }
 
@@ -24,7 +26,7 @@ struct PermitsTests {
     func comesBack() {
         let permits = Permits("k", .fixed(1), queue: 0)
         do {
-            var permit = permits.take(isSheddable: false)
+            var permit = permits.take(isSheddable: false, at: 0)
             #expect(take(permits) == nil && permits.snapshot.inFlight == 1)
             permit?.answered(after: 5_000_000, at: 7)
             #expect(permits.quantile(0.5, at: 7) == nil)
