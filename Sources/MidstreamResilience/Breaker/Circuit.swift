@@ -129,7 +129,7 @@ final class Circuit: ScopeState {
         }
     }
 
-    /// Counts the result of an exchange, with the nanoseconds until the head of the response and a random number in 0..<1.
+    /// Counts the result of an exchange, with the nanoseconds until the response and a random number in 0..<1.
     func ended(
         _ pass: borrowing Pass, _ outcome: ExchangeOutcome, after time: Int64, retryAfter: Duration?, at now: Int64,
         random: () -> Double

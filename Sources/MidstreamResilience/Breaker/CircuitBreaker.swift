@@ -55,8 +55,8 @@ public final class CircuitBreaker: HTTPInterceptor {
     /// - Parameters:
     ///   - scope: Which requests it judges together; those to one origin by default.
     ///   - failureRatio: The share of failures, from which on it opens; 0.5 by default.
-    ///   - slowerThan: An exchange whose head takes longer, without its waits in a ``RateLimit`` or ``ConcurrencyLimit``, is slow; nil, the
-    ///     default: none is.
+    ///   - slowerThan: An exchange that takes longer, without its waits in a ``RateLimit`` or ``ConcurrencyLimit``, is slow: until the
+    ///     head of a response that is streamed, until the end of the body of any other; nil, the default: none is.
     ///   - slowRatio: The share of slow ones from which on it opens; 0.5 by default.
     ///   - minimum: Below so many exchanges in the window it doesn't open; 20 by default.
     ///   - window: How far back exchanges count, to a tenth; 10 s by default.

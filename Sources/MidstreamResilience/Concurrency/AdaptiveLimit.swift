@@ -44,7 +44,7 @@ struct AdaptiveLimit: Sendable {
         self = Self(start: start, in: Int(range.lowerBound)...Int(range.upperBound))
     }
 
-    /// Counts the head of a response that came after so many nanoseconds, with so many requests under way, this one included.
+    /// Counts a response that came after so many nanoseconds, with so many requests under way, this one included.
     mutating func answered(after time: Int64, inFlight: Int, at now: Int64) {
         last = now
         sum += Double(max(0, time))

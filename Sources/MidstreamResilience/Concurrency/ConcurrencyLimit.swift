@@ -9,7 +9,7 @@ public import MidstreamCore
 ///
 /// Each exchange holds a permit until the response's body has been read to its end, is closed or is released. Without a free permit it
 /// waits in the queue, if that has a place, or fails at once with ``HTTPError/Code/overloaded``, which isn't retried. An adaptive
-/// limit goes by the time until the head of a response, so a long body doesn't count as slow.
+/// limit goes by the time until the head of a response that is streamed, and until the end of the body of any other.
 ///
 /// It stands inside the cache, whose hits need no permit, and serves any number of tasks at once.
 public final class ConcurrencyLimit: HTTPInterceptor {

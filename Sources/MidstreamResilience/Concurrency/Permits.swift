@@ -10,7 +10,7 @@ final class Permits: ScopeState {
 
         fileprivate init(_ permits: Permits) { self.permits = permits }
 
-        /// The time until the head of the response, which is counted when the permit comes back: that saves a lock.
+        /// The time until the response, which is counted when the permit comes back: that saves a lock.
         mutating func answered(after time: Int64, at now: Int64) { (latency, answered) = (max(0, time), now) }
 
         deinit { permits.giveBack(latency, at: answered) }
@@ -108,7 +108,7 @@ final class Permits: ScopeState {
         }
     }
 
-    /// Counts the head of a response whose permit is still held.
+    /// Counts a response whose permit is still held.
     func answered(after time: Int64, at now: Int64) {
         let granted = state.withLock { state in
             state.answered(after: time, at: now)

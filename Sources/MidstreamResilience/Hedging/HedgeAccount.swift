@@ -31,7 +31,7 @@ final class HedgeAccount: ScopeState {
 
     func giveBackHedge() { state.withLock { $0.budget.giveBack() } }
 
-    /// Counts the time until the head of a response, or one without a response.
+    /// Counts the time until a response, or one without a response.
     func record(_ time: Int64, at now: Int64) {
         state.withLock { $0.usual.record(time, at: now) }
     }

@@ -1,7 +1,7 @@
 internal import Interception
 internal import MidstreamCore
 
-/// Up to two exchanges of one request, of which the first acceptable head wins.
+/// Up to two exchanges of one request, of which the first acceptable response wins.
 ///
 /// The first runs in a child task, so that it can be cancelled alone when the second wins. It starts in the caller's thread: an answer that
 /// needs no waiting costs neither a change of threads nor a timer.

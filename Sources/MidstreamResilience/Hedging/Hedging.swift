@@ -8,11 +8,12 @@ public import MidstreamCore
 /// let client = HTTPClient(baseURL: "https://api.example.com") { Hedging() }
 /// ```
 ///
-/// The second exchange begins when there is no head after the 95th percentile of recent response times. Only safe requests (RFC 9110
-/// §9.2.1) and those with an `Idempotency-Key` are hedged, and only with a body that can be sent again. Hedges are at most a twentieth of
-/// the exchanges, and two more; there is none while the ``CircuitBreaker`` isn't closed or the ``ConcurrencyLimit`` is full.
+/// The second exchange begins when there is no response after the 95th percentile of recent response times: no head where it is
+/// streamed, otherwise not the whole body. Only safe requests (RFC 9110 §9.2.1) and those with an `Idempotency-Key` are hedged, and only
+/// with a body that can be sent again. Hedges are at most a twentieth of the exchanges, and two more; there is none while the
+/// ``CircuitBreaker`` isn't closed or the ``ConcurrencyLimit`` is full.
 ///
-/// The first head that isn't a 5xx wins. The other exchange is cancelled and its body closed; it counts as neither success nor failure.
+/// The first response that isn't a 5xx wins. The other exchange is cancelled and its body closed; it counts as neither success nor failure.
 ///
 /// Exchanges that may be hedged run in a child task, which costs a few allocations.
 public final class Hedging: HTTPInterceptor {

@@ -10,8 +10,8 @@ public struct ResilienceReport: Sendable, Hashable, CustomStringConvertible {
         public fileprivate(set) var concurrency: ConcurrencyLimit.State?
         /// That of the ``CircuitBreaker``; nil when there is none.
         public fileprivate(set) var breaker: CircuitBreaker.State?
-        /// The median time until the head of a response, in the last half minute to minute; nil when there was none, or no interceptor
-        /// measures it.
+        /// The median time until the head of a response that was streamed, or the end of the body of any other, in the last half minute to
+        /// minute; nil when there was none, or no interceptor measures it.
         public fileprivate(set) var p50: Duration?
         /// The 95th percentile.
         public fileprivate(set) var p95: Duration?
