@@ -37,11 +37,13 @@ struct AdaptiveLimit: Sendable {
         whole = Int(value)
     }
 
-    /// Begins anew when the last answer or failure is over a minute old: it says nothing of how the server is now. Called when nothing is
-    /// under way.
+    /// Begins anew when the last answer or failure is over a minute old: it says nothing of how the server is now. A limit that has grown
+    /// stays.
     mutating func forgetOld(at now: Int64) {
         guard let last, now &- last > Self.memory else { return }
+        let former = value
         self = Self(start: start, in: Int(range.lowerBound)...Int(range.upperBound))
+        value = max(value, former)
     }
 
     /// Counts a response that came after so many nanoseconds, with so many requests under way, this one included.

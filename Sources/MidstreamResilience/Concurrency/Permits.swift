@@ -72,7 +72,7 @@ final class Permits: ScopeState {
     /// A permit, if there is one. Those that come back go to the queue first.
     func take(isSheddable: Bool, at now: Int64) -> Permit? {
         state.withLock { state in
-            if state.inFlight == 0 { state.adaptive?.forgetOld(at: now) }
+            state.adaptive?.forgetOld(at: now)
             guard state.hasPermit(isSheddable: isSheddable) else { return nil }
             state.inFlight += 1
             return Permit(self)

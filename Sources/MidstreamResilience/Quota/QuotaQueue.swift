@@ -146,12 +146,19 @@ final class QuotaQueue: Sendable {
         }
     }
 
-    /// The request that a token was taken for hasn't reached the server: the first that waits has it, and the others move up.
-    ///
-    /// - Parameter isSpent: Whether it counts by the rate all the same.
-    func giveBack(takenAt taken: Int64, isSpent: Bool = false, at now: Int64) {
+    /// A token that was taken isn't used: the first that waits has it, and the others move up.
+    func giveBack(at now: Int64) {
         let woken = state.withLock { state in
-            state.bucket.giveBack(takenAt: taken, isSpent: isSpent)
+            state.bucket.giveBack()
+            return state.arrange(state.places, at: now)
+        }
+        for suspension in woken { suspension.resume() }
+    }
+
+    /// The request that a token was taken for then hasn't reached the server, which has as many left as before.
+    func giveBackLeft(takenAt taken: Int64, at now: Int64) {
+        let woken = state.withLock { state -> [Suspension<Void>] in
+            guard state.bucket.giveBackLeft(takenAt: taken), !state.places.isEmpty else { return [] }
             return state.arrange(state.places, at: now)
         }
         for suspension in woken { suspension.resume() }

@@ -160,8 +160,7 @@ public final class RateLimit: HTTPInterceptor {
                 if let tooLong { throw refusal(tooLong, shelf, request, next) }
             case .refused(let wait): throw refusal(wait, shelf, request, next)
             }
-            let granted = table.time.now(next)
-            taken.add { [table] in queue.giveBack(takenAt: granted, at: table.time.now(next)) }
+            taken.add { [table] in queue.giveBack(at: table.time.now(next)) }
         }
         if let quota {
             let left = max(0, most - (table.time.now(next) &- start))
@@ -173,25 +172,18 @@ public final class RateLimit: HTTPInterceptor {
         return end
     }
 
-    /// Gives back what a request has taken that never reached the server, whose count is without it; otherwise a client without a network
-    /// would use up what is left, and then ask for no more. An attempt to connect counts by the rate, a refusal further in by nothing.
+    /// A request that never reached the server isn't among those that this counts. A client without a network would otherwise use up what is
+    /// left, and then ask for no more. It counts by the rate all the same: what has come in its place meanwhile may be used already.
     @inline(never)
     private func giveBack(
         after error: any Error, of identity: WireIdentity, since start: Int64, _ shelf: QuotaShelf, _ request: HTTPRequest,
         _ next: Next<HTTPRequest, HTTPResponse>
     ) {
         guard let error = error as? HTTPError, error.phase == .notSent, !error.hasEndedCall else { return }
-        let isSpent = !error.isRefusedHere && !error.code.isRefusal
         let now = table.time.now(next)
         for queue in shelf.partitions(of: request, { identity }) + [shelf.general] {
-            queue.giveBack(takenAt: start, isSpent: isSpent, at: now)
+            queue.giveBackLeft(takenAt: start, at: now)
         }
-        if !isSpent, let quota { Self.giveBack(to: quota, for: shelf.key) }
-    }
-
-    /// Not in this task, which may be cancelled, nor in the client's background, which takes only so many and ends with it.
-    private static func giveBack(to quota: any Quota, for key: String) {
-        _ = CallersExecutor().startDetached { await quota.giveBack(for: key) }
     }
 
     private func take(
@@ -206,7 +198,8 @@ public final class RateLimit: HTTPInterceptor {
         switch decision {
         case .refuses(let wait): throw refusal(wait.wholeNanoseconds, shelf, request, next)
         case .sends(let given):
-            taken.add { Self.giveBack(to: quota, for: key) }
+            // Not in this task, which may be cancelled, nor in the client's background, which takes only so many and ends with it.
+            taken.add { _ = CallersExecutor().startDetached { await quota.giveBack(for: key) } }
             let wait = given.wholeNanoseconds
             guard wait > 0 else { return }
             if wait > most - (table.time.now(next) &- start) { throw refusal(wait, shelf, request, next) }

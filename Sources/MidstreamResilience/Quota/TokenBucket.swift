@@ -75,19 +75,23 @@ struct TokenBucket: Sendable {
         spend()
     }
 
-    /// Gives back the token that would have come last, of a request that hasn't reached the server.
-    ///
-    /// - Parameters:
-    ///   - taken: When it was taken. What the server has said since then is without that request.
-    ///   - isSpent: Whether it counts by the rate all the same.
-    mutating func giveBack(takenAt taken: Int64 = .max, isSpent: Bool = false) {
-        if let said = left?.said, said <= taken { left?.count += 1 }
-        if !isSpent, rate != nil { tokens = min(burst, tokens + 1) }
+    /// Gives back the token that would have come last.
+    mutating func giveBack() {
+        left?.count += 1
+        if rate != nil { tokens = min(burst, tokens + 1) }
+    }
+
+    /// Gives back one of what the server has left, unless it has said that since the request was sent: then it is without that already.
+    mutating func giveBackLeft(takenAt taken: Int64) -> Bool {
+        guard let said = left?.said, said <= taken else { return false }
+        left?.count += 1
+        return true
     }
 
     /// Applies the limits of a response, and for how many nanoseconds the server wants to be left alone.
     ///
-    /// - Parameter begun: When its exchange was begun. A late answer says less of what is left than that to a later request.
+    /// - Parameter begun: When its exchange was begun. That more is left is believed of no answer to an
+    ///   earlier request than the one that told of less.
     mutating func learn(
         _ said: RateLimitFields.Limit, retryAfter: Int64?, isThrottled: Bool, begunAt begun: Int64, at now: Int64
     ) {
@@ -96,7 +100,9 @@ struct TokenBucket: Sendable {
             if policy == nil { tokens = Double(new.quota) }
             policy = new
         }
-        if let count = said.left, let seconds = said.seconds, left.map({ $0.begun <= begun || $0.until <= now }) ?? true {
+        if let count = said.left, let seconds = said.seconds,
+            left.map({ $0.begun <= begun || count < $0.count || $0.until <= now }) ?? true
+        {
             left = (count, now &+ min(Int64(seconds) * 1_000_000_000, Self.longestSilence), now, begun)
         }
         guard isThrottled else { return }

@@ -158,6 +158,7 @@ final class PartFile: Sendable {
     /// - Parameter isSynchronized: Whether the bytes, and then the name, have to be on the disk first.
     /// - Throws: ``HTTPError/Code/fileUnwritable``, also when the name is another download's file by now.
     func complete(isSynchronized: Bool) throws {
+        try checkName()
         // Again, since it may have been made meanwhile.
         if let mode = try Self.mode(ofReplaced: target, phase: .answered) ?? modeOfNewFiles { fchmod(descriptor, mode) }
         if isSynchronized, !Self.synchronize(descriptor) { throw failure("write") }

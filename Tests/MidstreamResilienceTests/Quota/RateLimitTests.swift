@@ -173,28 +173,18 @@ struct RateLimitTests {
         #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .sends(after: 0))
         let said = RateLimitFields(["RateLimit": "\"a\";r=0;t=30"], nil, now: 0).general
         bucket.learn(said, retryAfter: nil, isThrottled: false, begunAt: 1, at: 1)
-        bucket.giveBack(takenAt: 0)
+        #expect(!bucket.giveBackLeft(takenAt: 0))
         #expect(bucket.reserve(at: 1, waitingAtMost: 0) == .refuses(wait: 30_000_000_000))
     }
 
-    @Test("who is refused further in takes no token")
-    func refusedFurtherIn() async throws {
-        let gate = Gate()
-        let held = StubTransport { request in
-            await gate.wait()
-            return HTTPResponse(status: 200, request: request)
+    @Test("that less is left is believed, whichever answer says so")
+    func lessIsLeft() {
+        var bucket = TokenBucket(rate: nil, burst: 1, isAdaptive: false)
+        for (left, begun) in [(5, Int64(2)), (0, 1)] {
+            let said = RateLimitFields(["RateLimit": "\"a\";r=\(left);t=30"], nil, now: 0).general
+            bucket.learn(said, retryAfter: nil, isThrottled: false, begunAt: begun, at: 3)
         }
-        let client = bench.client(
-            held,
-            interceptors: {
-                RateLimit(perSecond: 1, burst: 2, maximumWait: .zero)
-                ConcurrencyLimit(.fixed(1))
-            })
-        async let first = client.send(HTTPRequest("/"))
-        await gate.reached()
-        for _ in 0..<3 { #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .overloaded) }
-        gate.open()
-        _ = try await first
+        #expect(bucket.reserve(at: 3, waitingAtMost: 0) == .refuses(wait: 30_000_000_000))
     }
 
     @Test("a policy makes a rate, when none is given")

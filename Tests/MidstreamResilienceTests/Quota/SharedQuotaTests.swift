@@ -88,28 +88,6 @@ struct SharedQuotaTests {
         await eventually { quota.given.withLock { $0 } == 3 }
     }
 
-    @Test("gets back the place of a request that is refused further in")
-    func refusedFurtherIn() async throws {
-        let quota = SharedCounter([])
-        let gate = Gate()
-        let held = StubTransport { request in
-            await gate.wait()
-            return HTTPResponse(status: 200, request: request)
-        }
-        let client = bench.client(
-            held,
-            interceptors: {
-                RateLimit(quota: quota)
-                ConcurrencyLimit(.fixed(1))
-            })
-        async let first = client.send(HTTPRequest("/"))
-        await gate.reached()
-        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .overloaded)
-        await eventually { quota.given.withLock { $0 } == 1 }
-        gate.open()
-        _ = try await first
-    }
-
     @Test("gets back every place, however many leave at once")
     func crowd() async throws {
         let gate = Gate()
