@@ -100,10 +100,10 @@ struct Upload {
             Self.note(response.headers, from: answering, for: beginning, in: told, at: stopwatch.elapsed)
         }
         guard response.status.isSuccess else { return try failure(response, error) }
-        if try isAllConfirmed(response, assuming: Self.end(of: part, confirmedBy: response)) { return .done(response) }
+        if try isAllConfirmed(response, assuming: self.end(of: part, confirmedBy: response)) { return .done(response) }
         guard told.withLock({ $0.url }) != nil else {
             response.body.close()
-            let (count, place) = (Self.sent(for: response), told.withLock { $0.isUnsafe } ? "found over https" : "found")
+            let (count, place) = (sent(for: response), told.withLock { $0.isUnsafe } ? "found over https" : "found")
             throw response.violation(
                 "The server answered after \(count) of \(length) bytes, and doesn't say where the upload is to be \(place).")
         }
@@ -139,7 +139,7 @@ struct Upload {
         guard response.status.isSuccess else { return try failure(response, error) }
         Self.note(response.headers, from: nil, for: request.urlText, in: told, at: stopwatch.elapsed)
         // With tus the answer must have the offset.
-        let assumed = settings.protocol.createsWithContent ? Self.end(of: start..<end, confirmedBy: response) : nil
+        let assumed = settings.protocol.createsWithContent ? self.end(of: start..<end, confirmedBy: response) : nil
         if try isAllConfirmed(response, assuming: assumed) { return .done(response) }
         guard let offset, offset > start else {
             return .failed(response.violation("The server has taken nothing of the bytes from \(start) on."))
@@ -236,11 +236,14 @@ struct Upload {
     }
 
     /// The end of what a request brings, which its success confirms; nil: it was answered before all of that was sent.
-    private static func end(of part: Range<Int64>, confirmedBy response: HTTPResponse) -> Int64? {
+    private func end(of part: Range<Int64>, confirmedBy response: HTTPResponse) -> Int64? {
         part.isEmpty || sent(for: response) >= part.upperBound ? part.upperBound : nil
     }
 
-    private static func sent(for response: HTTPResponse) -> Int64 { response.uploadSent?.withLock { $0 } ?? 0 }
+    /// The end of what has been sent for an answer; where an interceptor has made that anew, of all that has been sent.
+    private func sent(for response: HTTPResponse) -> Int64 {
+        response.uploadSent?.withLock { $0 } ?? told.withLock { $0.sent }
+    }
 
     /// Whether the server has all bytes by its answer; notes how many it has.
     ///

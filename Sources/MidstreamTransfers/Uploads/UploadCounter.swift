@@ -64,7 +64,7 @@ extension HTTPRequest {
 
 extension HTTPResponse {
     /// The end of what of an upload has been handed to the transport for this answer, and not for a redirect or a 401 before it, or a hedge
-    /// beside it; nil: it comes from no server.
+    /// beside it; nil: it comes from no server, or was made anew.
     var uploadSent: Locked<Int64>? {
         get { context[UploadSentKey.self] }
         set { context[UploadSentKey.self] = newValue }
