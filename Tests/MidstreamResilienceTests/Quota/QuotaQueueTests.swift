@@ -167,7 +167,7 @@ struct QuotaQueueTests {
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         try await first
-        queue.giveBack(takenAt: 1_000_000_000, at: 1_000_000_000)
+        queue.giveBack(at: 1_000_000_000)
         try await second
         // All that was taken is what went: one a second from now on.
         #expect(!queue.takeAtOnce(at: 1_000_000_000))

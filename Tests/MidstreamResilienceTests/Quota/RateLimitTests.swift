@@ -173,7 +173,8 @@ struct RateLimitTests {
         #expect(bucket.reserve(at: 0, waitingAtMost: 0) == .sends(after: 0))
         let said = RateLimitFields(["RateLimit": "\"a\";r=0;t=30"], nil, now: 0).general
         bucket.learn(said, retryAfter: nil, isThrottled: false, begunAt: 1, at: 1)
-        #expect(!bucket.giveBackLeft(takenAt: 0))
+        let isGivenBack = bucket.giveBackLeft(takenAt: 0)
+        #expect(!isGivenBack)
         #expect(bucket.reserve(at: 1, waitingAtMost: 0) == .refuses(wait: 30_000_000_000))
     }
 
