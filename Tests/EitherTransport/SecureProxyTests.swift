@@ -125,7 +125,7 @@
             let error = await #expect(throws: HTTPError.self) {
                 _ = try await transport(through: proxy).deliver(request("https://a.invalid/", .buffered(upTo: 10)))
             }
-            #expect(error?.code == .connection, "\(error as Any)")
+            #expect(error?.code == endBehindSecureProxy, "\(error as Any)")
             #expect(error?.phase == .notSent)
         }
 

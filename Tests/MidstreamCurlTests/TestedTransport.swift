@@ -40,6 +40,10 @@
         var outcomes: [HTTPError.Code] { [.protocolViolation, .connectionLost, .timeout] }
     }
 
+    /// What a connection ends with that a server's end breaks in the handshake through a secure proxy which ends its own TLS in order. Later
+    /// libcurls don't tell it from a fault of TLS.
+    let endBehindSecureProxy: HTTPError.Code = CurlLibrary.version < 0x08_01_00 ? .connection : .tls
+
     /// Libcurl doesn't tell why it sends again, so that what may not be repeated isn't.
     let resendsWhatWasRefused = false
 #endif

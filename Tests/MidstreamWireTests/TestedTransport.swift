@@ -30,6 +30,9 @@
         var outcomes: [HTTPError.Code] { [code] }
     }
 
+    /// What a connection ends with that a server's end breaks in the handshake through a secure proxy which ends its own TLS in order.
+    let endBehindSecureProxy = HTTPError.Code.connection
+
     /// What a server says not to have seen goes out again, whatever its method.
     let resendsWhatWasRefused = true
 #endif
