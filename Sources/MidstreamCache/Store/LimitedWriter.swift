@@ -15,18 +15,8 @@ struct LimitedWriter: CacheWriter {
 
     func abandon() async { try? await limited { [writer] in await writer.abandon() } }
 
+    /// What the store has done counts, though the reader has left or the time was over meanwhile.
     private func limited<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        let done = Locked<Value?>(nil)
-        do {
-            return try await limit.run(error: { _ in .timedOut() }) {
-                let value = try await work()
-                done.withLock { $0 = value }
-                return value
-            }
-        } catch {
-            // What the store has done counts, though the reader has left or the time was over meanwhile.
-            guard let value = done.withLock({ $0 }) else { throw error }
-            return value
-        }
+        try await limit.obtain(error: { _ in .timedOut() }, work)
     }
 }
