@@ -138,13 +138,18 @@
             let sharing = admission.share(first)
             #expect(sharing.count == 3)
             _ = admission.leave(first)
-            _ = admission.unshare(second.hostKey, except: [])
+            waitsAgain(again, &admission, behind: second)
+        }
+
+        /// Who shared a connection, and has to wait as the host shares no more, begins once when it does again.
+        private func waitsAgain(_ again: Transfer, _ admission: inout Admission, behind first: Transfer) {
+            _ = admission.unshare(first.hostKey, except: [])
             _ = admission.leave(again)
             again.admission = .none
             let isIn = admission.enter(again)
             #expect(!isIn)
             #expect(admission.waiting.count == 1)
-            let begun = admission.share(second)
+            let begun = admission.share(first)
             #expect(begun.count == 1 && begun.first === again)
             #expect(admission.waitingCount == 0)
         }
@@ -157,15 +162,7 @@
             #expect(areIn == [true, true, false, false])
             let sharing = admission.share(first)
             #expect(sharing.count == 2)
-            _ = admission.unshare(first.hostKey, except: [])
-            _ = admission.leave(again)
-            again.admission = .none
-            let isIn = admission.enter(again)
-            #expect(!isIn)
-            #expect(admission.waiting.count == 1)
-            let begun = admission.share(first)
-            #expect(begun.count == 1 && begun.first === again)
-            #expect(admission.waitingCount == 0)
+            waitsAgain(again, &admission, behind: first)
         }
 
         @Test func `Those that go on over a shared connection take no place of others`() {

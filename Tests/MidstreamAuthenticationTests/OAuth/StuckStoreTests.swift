@@ -28,21 +28,30 @@ import Testing
         #expect(store.present == "ann-1")
     }
 
-    @Test("Saving that hangs is given up, so that neither the next refresh nor the next login waits for it")
-    func saving() async throws {
-        let clock = TestClock()
-        let (service, hanging, isStuck) = (LoginService(), Gate(), Locked(true))
-        let store = TestTokenStore(
+    /// A store whose first saving hangs, which opens a gate.
+    private static func hangingOnce(_ hanging: Gate) -> TestTokenStore {
+        let isStuck = Locked(true)
+        return TestTokenStore(
             LoginService.token("ann"),
             beforeSave: { _ in
-                guard isStuck.withLock({ $0 }) else { return }
+                guard
+                    isStuck.withLock({ isStuck in
+                        defer { isStuck = false }; return isStuck
+                    })
+                else { return }
                 hanging.open()
                 try await untilCancelled()
             })
+    }
+
+    @Test("Saving that hangs is given up, so that neither the next refresh nor the next login waits for it")
+    func saving() async throws {
+        let clock = TestClock()
+        let (service, hanging) = (LoginService(), Gate())
+        let store = Self.hangingOnce(hanging)
         let (client, session) = service.client(store, clock: clock)
         let call = Task { try await client.send(HTTPRequest("/")).status }
         await hanging.wait()
-        isStuck.withLock { $0 = false }
         // Of the refresh, which waits for the saving, and of the saving itself.
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(60))
@@ -60,18 +69,11 @@ import Testing
         arguments: [(10, false), (10, true), (60, false)])
     func switchingUsers(refreshTimeout: Int, isOffered: Bool) async throws {
         let clock = TestClock()
-        let (service, hanging, isStuck) = (LoginService(), Gate(), Locked(true))
-        let store = TestTokenStore(
-            LoginService.token("ann"),
-            beforeSave: { _ in
-                guard isStuck.withLock({ $0 }) else { return }
-                hanging.open()
-                try await untilCancelled()
-            })
+        let (service, hanging) = (LoginService(), Gate())
+        let store = Self.hangingOnce(hanging)
         let (client, session) = service.client(store, refreshTimeout: .seconds(refreshTimeout), clock: clock)
         let anns = Task { try await client.send(HTTPRequest("/")).status }
         await hanging.wait()
-        isStuck.withLock { $0 = false }
         // Of the refresh, which waits for the saving, and of the saving itself.
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(5))
