@@ -180,16 +180,20 @@ final class EntryTable {
         }
     }
 
-    /// Notes that more of an entry is in its file; false when it isn't there any more.
+    /// Notes that more of an entry is in its file; false when it isn't there any more. What others have noted of it meanwhile stays.
     func extend(_ entry: CacheEntry, by run: BodySums.Run) throws -> Bool {
-        let head = entry.encoded
-        return try database.transaction {
-            let row = try database.run("SELECT sums FROM entries WHERE id = ? AND body IS NULL", Self.id(entry)).first
-            guard var sums = row?[0].blob.flatMap({ BodySums($0) }) else { return false }
+        try database.transaction {
+            let query = "SELECT head, checksum, sums FROM entries WHERE id = ? AND body IS NULL"
+            guard let row = try database.run(query, Self.id(entry)).first, let former = row[0].blob,
+                let stored = Self.entry(Int64(bitPattern: entry.id), former, row[1], entry.key),
+                var sums = row[2].blob.flatMap({ BodySums($0) })
+            else { return false }
             sums.add(run)
+            let extended = stored.adding(run.start..<run.end, of: entry.length).with(entry.keepingLaterHead(of: stored).head)
+            let head = extended.encoded
             try database.run(
                 "UPDATE entries SET head = ?, checksum = ?, sums = ?, size = ? WHERE id = ?", .blob(head),
-                Self.checksum(head, entry.id), .blob(sums.encoded), Self.size(entry, head), Self.id(entry))
+                Self.checksum(head, entry.id), .blob(sums.encoded), Self.size(extended, head), Self.id(entry))
             return true
         }
     }

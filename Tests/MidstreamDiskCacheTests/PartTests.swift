@@ -67,6 +67,37 @@ struct PartTests {
         #expect(try await store.body(of: entry, range: nil).collect() == bytes(100_000))
     }
 
+    @Test("leave what another answer has said of the entry meanwhile", arguments: [true, false], [true, false])
+    func saidMeanwhile(isWrong: Bool, isInMemory: Bool) async throws {
+        let store: any CacheStore = isInMemory ? MemoryCacheStore() : DiskCacheStore(folder.url)
+        let request = HTTPRequest("http://h.test/x")
+        let key = CacheKey(url: "http://h.test/x")
+        let now = Date()
+        func entry(asked seconds: Double) -> CacheEntry {
+            let response = HTTPResponse(status: 200, headers: ["Asked": "\(seconds)"], request: request)
+            return CacheEntry(of: response, to: request, key: key, length: 150_000, at: now + seconds)
+        }
+        let first = entry(asked: -30)
+        let beginning = try await store.writer(for: first, at: 0)
+        try await beginning.write(Array(bytes(150_000)[..<50_000]))
+        var areStored = [try await beginning.commit(first.adding(0..<50_000)) { true }]
+        let looked = try #require(await store.entries(for: key).first)
+        let more = looked.with(entry(asked: -20).head)
+        // Two bring what each of them misses, and a third learns something while they do.
+        let middle = try await store.writer(for: more, at: 50_000)
+        try await middle.write(Array(bytes(150_000)[50_000..<100_000]))
+        let end = try await store.writer(for: more, at: 100_000)
+        try await end.write(Array(bytes(150_000)[100_000...]))
+        #expect(try await store.update(looked.with(isWrong ? looked.head.invalidated : entry(asked: -10).head)))
+        areStored.append(try await middle.commit(more.adding(50_000..<100_000)) { true })
+        areStored.append(try await end.commit(more.adding(100_000..<150_000)) { true })
+        #expect(areStored == [true, true, true])
+        let stored = try #require(await store.entries(for: key).first)
+        #expect(stored.head.isInvalidated == isWrong && stored.head.fields["Asked"] == (isWrong ? "-30.0" : "-10.0"))
+        #expect(stored.isWhole)
+        #expect(try await store.body(of: stored, range: nil).collect() == bytes(150_000))
+    }
+
     @Test("that are fetched anew leave the whole as it is")
     func partOfWhole() async throws {
         let count = Locked(0)

@@ -17,10 +17,10 @@ public final class MemoryCacheStore: CacheStore {
             self.segments = segments
         }
 
-        /// Takes over more bytes, if there are any, and the head that came with them.
+        /// Takes over more bytes, if there are any, and the head that came with them unless there is a later one.
         func add(_ segment: Segment?, of entry: CacheEntry) {
             if let segment { segments.change { Segment.add(segment, to: &$0) } }
-            self.entry = entry.holding(StoredRanges(segments.map(\.range)))
+            self.entry = entry.keepingLaterHead(of: self.entry).holding(StoredRanges(segments.map(\.range)))
         }
 
         func update(_ head: StoredHead) { entry = entry.with(head) }

@@ -136,6 +136,13 @@ public final class CacheEntry: Sendable, Identifiable {
         CacheEntry(id: id, key: key, head: head, parts: parts, length: length, body: body, source: source)
     }
 
+    /// The entry, of which more has been fetched, with the head that its store has by now, if that was asked for later or has been found
+    /// to be wrong: what began before doesn't undo it.
+    package func keepingLaterHead(of stored: CacheEntry) -> CacheEntry {
+        let isLater = stored.head.requestTime > head.requestTime && stored.head.requestTime <= Date()
+        return isLater || stored.head.isInvalidated ? with(stored.head) : self
+    }
+
     /// The entry with its whole body, and the store that it is from, if that is in memory.
     package func with(_ body: [UInt8], from store: AnyObject? = nil) -> CacheEntry {
         CacheEntry(
