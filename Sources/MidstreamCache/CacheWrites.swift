@@ -12,11 +12,13 @@ extension ResponseCache {
         // Somebody else may have logged in when the response is there.
         let identity = request.method == .post ? next.identity(of: request) : WireIdentity()
         var response = try await next(request)
-        let isCurrent = sent.holds(for: key)
+        var told = store.removals.told
+        var isCurrent = sent.holds(for: key)
         let urls = Invalidation.urls(after: request, response)
-        for url in urls { await forget(url, on: clock) }
-        // Its own removal doesn't concern it, unless that fails: then the response is stored, and not used.
+        for url in urls { told += await forget(url, on: clock) }
+        // Its own removals don't concern it, unless they fail: then the response isn't used. Others' meanwhile may be of its URL, too.
         let permit = store.removals.permit()
+        isCurrent = isCurrent && store.removals.told == told
         if !urls.isEmpty {
             request.note("forgot what was stored for \(urls.map { URLText.redacted($0) }.joined(separator: ", "))")
         }

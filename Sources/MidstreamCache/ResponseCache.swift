@@ -79,12 +79,17 @@ final class ResponseCache: Sendable {
     }
 
     /// Forgets the entries of a URL, and lets nothing be stored that is on its way.
-    func forget(_ url: String, on clock: any Clock<Duration>) async {
+    ///
+    /// - Returns: How many removals that is (``CacheRemovals/told``).
+    @discardableResult
+    func forget(_ url: String, on clock: any Clock<Duration>) async -> UInt64 {
         store.removals.remove(NoVarySearch.anything(like: url))
-        for url in [url, searches.remove(url, at: options.now())].compactMap({ $0 }) {
+        let urls = [url, searches.remove(url, at: options.now())].compactMap { $0 }
+        for url in urls {
             let done: Void? = await ask(for: nil, on: clock) { [store] in try await store.remove(CacheKey(url: url)) }
             if done == nil { noteFailure { $0.note(url, at: $1) } }
         }
+        return UInt64(urls.count) + 1
     }
 
     /// Forgets all entries of an origin; nil: all.

@@ -112,6 +112,23 @@ struct RemovalTests {
         #expect(try await bench.get().isHit == !isRemoved)
     }
 
+    @Test("what a POST brings isn't stored when there was another removal during its own", arguments: [false, true])
+    func removedDuringOwn(isRemoved: Bool) async throws {
+        let gate = Gate()
+        let store = KeepingStore(isQuick: true) { await gate.wait() }
+        let bench = CacheBench(store: store) { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "Content-Location": "/a"], body: .text("x"),
+                request: request)
+        }
+        let post = Task { try await bench.get { $0.method = .post } }
+        await gate.reached()
+        if isRemoved { store.removals.remove(CacheBench.url) }
+        gate.open()
+        _ = try await post.value
+        #expect(try await bench.get().isHit == !isRemoved)
+    }
+
     @Test(
         "an answer that wants its origin forgotten is heeded, whatever it is",
         arguments: ["200", "no-store", "HEAD", "304", "503"])
@@ -236,14 +253,18 @@ struct RemovalTests {
     }
 }
 
-/// A store that can't remove anything.
+/// A store that removes nothing; by default since it can't.
 private struct KeepingStore: CacheStore {
     struct Failure: Error {}
 
     let isQuick: Bool
     private let base = MemoryCacheStore()
+    private let onRemove: @Sendable () async throws -> Void
 
-    init(isQuick: Bool) { self.isQuick = isQuick }
+    init(isQuick: Bool, onRemove: @escaping @Sendable () async throws -> Void = { throw Failure() }) {
+        self.isQuick = isQuick
+        self.onRemove = onRemove
+    }
 
     var name: String { "keeping" }
     var removals: CacheRemovals { base.removals }
@@ -261,7 +282,7 @@ private struct KeepingStore: CacheStore {
 
     func remove(_ key: CacheKey) async throws {
         removals.remove(key.url)
-        throw Failure()
+        try await onRemove()
     }
 
     func removeAll(origin: String?) async throws {

@@ -34,6 +34,8 @@ public final class CacheRemovals: Sendable {
         package var given = 0
         /// How many removals there were.
         package var number: UInt64 = 0
+        /// Those of them that weren't heard of from others.
+        package var told: UInt64 = 0
         /// The last removal of each URL and origin; those before the first permit are forgotten.
         package var urls: [String: UInt64] = [:]
         package var origins: [String: UInt64] = [:]
@@ -73,17 +75,27 @@ public final class CacheRemovals: Sendable {
     package init(heardAs names: @escaping @Sendable (CacheKey) -> Names) { self.names = names }
 
     /// Notes that a URL is about to be removed.
-    public func remove(_ url: String) { note { $0.urls[url] = $1 } }
+    public func remove(_ url: String) {
+        note { state, number in
+            state.told += 1
+            state.urls[url] = number
+        }
+    }
 
     /// Notes that an origin is about to be removed; nil: everything.
     public func removeAll(origin: String?) {
         note { state, number in
+            state.told += 1
             if let origin { state.origins[origin] = number } else { state.all = number }
         }
     }
 
     /// Notes that another store has removed a URL or an origin.
     package func remove(named name: String) { note { $0.names[name] = $1 } }
+
+    /// How many removals were noted here, as long as there is a permit: by the difference a call tells its own from others'. What other stores
+    /// were heard to remove isn't counted, since they give back what this one has told them.
+    package var told: UInt64 { state.withLock { $0.told } }
 
     /// Begins to remember removals for an exchange that is about to begin.
     package func permit() -> Permit {
