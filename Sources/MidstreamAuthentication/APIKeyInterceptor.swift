@@ -85,8 +85,9 @@ public struct APIKeyInterceptor: HTTPInterceptor {
         case .query(let name):
             // As they read: others may encode them otherwise than it is done here.
             if isWithin {
-                let items = URLText(request.urlText).query?.split(separator: "&") ?? []
-                let isThere = items.contains { Array($0.utf8).percentDecoded(plusIsSpace: true).starts(with: "\(name)=".utf8) }
+                let isThere = URLText(request.urlText).items.contains {
+                    Array($0.utf8).percentDecoded(plusIsSpace: true).starts(with: "\(name)=".utf8)
+                }
                 if !isThere { request.addQuery(name, key) }
             } else {
                 let own = Array("\(name)=\(key)".utf8)

@@ -49,7 +49,7 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
 
     /// As they read: who copies them may encode them otherwise.
     private static func items(of url: String) -> Set<[UInt8]> {
-        Set(URLText(url).query?.split(separator: "&").map(decoded) ?? [])
+        Set(URLText(url).items.map(decoded))
     }
 
     private static func decoded(_ item: Substring) -> [UInt8] { Array(item.utf8).percentDecoded() }

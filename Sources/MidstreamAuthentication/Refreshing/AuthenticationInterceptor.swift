@@ -292,10 +292,9 @@ extension HTTPRequest {
             guard isThere else { return false }
         }
         guard authenticated.urlText != original.urlText, authenticated.urlText != urlText else { return true }
-        let items = { (url: String) in URLText(url).query?.split(separator: "&") ?? [] }
-        let before = items(original.urlText)
-        let after = items(urlText)
-        return items(authenticated.urlText).allSatisfy { before.contains($0) || after.contains($0) }
+        let before = URLText(original.urlText).items
+        let after = URLText(urlText).items
+        return URLText(authenticated.urlText).items.allSatisfy { before.contains($0) || after.contains($0) }
     }
 }
 

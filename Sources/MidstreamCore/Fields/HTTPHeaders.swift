@@ -251,7 +251,7 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
         if namesOfURLs.contains(name) { return url(value) }
         guard name == .link else { return value }
         // Each for itself, since one may seem to be a part of the query before it: targets end with `>`, anchors with a quotation mark.
-        return value.replacing(#/<([^>]*)|[^<"]+/#) { piece in
+        return value.replacing(#/<([^>]*)|[^<"]+/#.matchingSemantics(.unicodeScalar)) { piece in
             piece.1.map { "<" + url(String($0)) } ?? url(String(piece.0))
         }
     }

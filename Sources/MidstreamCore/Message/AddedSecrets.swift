@@ -12,16 +12,16 @@ extension HTTPRequest {
                 guard other.headers.values(name).contains(value) else { return true }
             }
         }
-        guard urlText != other.urlText, let query = URLText(urlText).query else { return false }
-        let known = Set(URLText(other.urlText).query?.split(separator: "&") ?? [])
-        return query.split(separator: "&").contains { !known.contains($0) }
+        guard urlText != other.urlText else { return false }
+        let known = Set(URLText(other.urlText).items)
+        return URLText(urlText).items.contains { !known.contains($0) }
     }
 
     /// The items of the query whose values are secret.
     package var secretItems: [Substring] {
-        guard let query = URLText(urlText).query else { return [] }
-        return query.split(separator: "&").filter { item in
-            URLText.isSecret(item: String(item.prefix { $0 != "=" }).removingPercentEncoding ?? "")
+        URLText(urlText).items.filter { item in
+            let name = Substring(item.utf8.prefix { $0 != UInt8(ascii: "=") })
+            return URLText.isSecret(item: name.removingPercentEncoding ?? "")
         }
     }
 }

@@ -56,10 +56,9 @@ public struct Redaction: Sendable, Hashable {
     package func ownText(_ text: String) -> String {
         guard !queryItems.isEmpty, text.utf8.contains(UInt8(ascii: ":")) else { return text }
         // Any scheme would be looked for from each letter on to the end of its word, which a server may have made long. Of brackets a URL has
-        // those around an IPv6 address alone.
-        return text.replacing(#/(?i:https?|wss?)://(?:[^\s\[\]<>"“”/?#]*@)?(?:\[[^\[\]\s/]*\])?[^\s\[\]<>"“”]*/#) {
-            url(String($0.output))
-        }
+        // those around an IPv6 address alone. By scalars: a combining character behind a slash makes another `Character` of it.
+        let urls = #/(?i:https?|wss?)://(?:[^\s\[\]<>"“”/?#]*@)?(?:\[[^\[\]\s/]*\])?[^\s\[\]<>"“”]*/#
+        return text.replacing(urls.matchingSemantics(.unicodeScalar)) { url(String($0.output)) }
     }
 
     /// The method and the URL of a request as they may be shown in one line, whatever somebody has made of them.

@@ -93,10 +93,17 @@ package struct URLText: Sendable {
         query = query.map { $0.isEmpty ? items : "\($0)&\(items)" } ?? items
     }
 
+    /// The items of the query. Cut by bytes, as servers do: a combining character behind a `&` hides none.
+    package var items: [Substring] { query.map { Self.items(of: $0).filter { !$0.isEmpty } } ?? [] }
+
+    private static func items(of query: Substring) -> [Substring] {
+        query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { Substring($0) }
+    }
+
     /// The text without some of its query items.
     package static func removing(from text: String, where isUnwanted: (Substring) -> Bool) -> String {
         var parts = URLText(text)
-        guard let items = parts.query?.split(separator: "&", omittingEmptySubsequences: false) else { return text }
+        guard let items = parts.query.map(items(of:)) else { return text }
         let kept = items.filter { !isUnwanted($0) }
         guard kept.count < items.count else { return text }
         parts.query = kept.isEmpty ? nil : Substring(kept.joined(separator: "&"))

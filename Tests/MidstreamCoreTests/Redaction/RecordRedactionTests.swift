@@ -80,6 +80,16 @@ struct RecordRedactionTests {
         #expect(event.text == "went to \(shown)" && event.attributes == ["to": .string(shown)])
     }
 
+    @Test("a secret that a character combines with what stands around it", arguments: ["\u{301}", "\u{200D}"])
+    func combined(mark: String) {
+        let own = Redaction(queryItems: ["sid"])
+        #expect(own.ownText("It failed at https://\(mark)h/?sid=7.") == "It failed at https://\(mark)h/?sid=‹withheld›")
+        #expect(own.value("</?a>\(mark), </?sid=7>", of: "link", in: [:]) == "</?a>\(mark), </?sid=‹withheld›>")
+        let url = "https://h/?a=1&\(mark)b=2&token=\(mark)S&\(mark)c=3"
+        #expect(URLText.removing(from: url) { $0.hasPrefix("token") } == "https://h/?a=1&\(mark)b=2&\(mark)c=3")
+        #expect(HTTPRequest(url).secretItems == ["token=\(mark)S"])
+    }
+
     @Test(
         "a value that is a URL with an own name in it, however often it is encoded",
         arguments: [
