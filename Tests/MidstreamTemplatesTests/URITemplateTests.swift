@@ -157,7 +157,7 @@ struct URITemplateTests {
 
     @Test(
         "an error shows no secrets of the template",
-        arguments: ["users/{v}?api_key=CANARY", "https://u:CANARY@h/{v}", "users/{v?api_key=CANARY"])
+        arguments: ["users/{v}?api_key=CANARY", "https://u:CANARY@h/{v}", "{scheme}://u:CANARY@h/{v}", "users/{v?api_key=CANARY"])
     func secrets(template: String) async {
         let client = testClient(baseURL: "https://h", transport: StubTransport.ok)
         let attempts: [() async throws -> Void] = [

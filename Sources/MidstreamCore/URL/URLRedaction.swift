@@ -6,10 +6,18 @@ extension URLText {
     package static func redacted(_ text: String) -> String {
         guard text[...].withBytes(mayHoldSecret) else { return text }
         var parts = URLText(text)
+        if parts.scheme == nil, parts.authority == nil, let slash = parts.path.utf8.firstIndex(of: UInt8(ascii: "/")),
+            parts.path[..<slash].utf8.last == UInt8(ascii: ":"), parts.path[slash...].utf8.starts(with: "//".utf8)
+        {
+            // What stands for a scheme, such as a template's `{scheme}`, needn't be one.
+            let start = parts.path[..<slash]
+            parts.path = parts.path[slash...]
+            return "\(start)\(redacted(parts.text))"
+        }
         if let userInfo = parts.userInfo, !userInfo.isEmpty, let rest = parts.hostAndPort {
             parts.authority = "\(String.withheld)@\(rest)"
         } else if parts.mayHaveMisplacedPassword, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) {
-            let start = parts.authority == nil ? "" : "\(parts.scheme ?? "")://"
+            let start = parts.authority == nil ? "" : parts.scheme.map { "\($0)://" } ?? "//"
             return "\(start)\(String.withheld)@\(redacted(String(text[text.utf8.index(after: at)...])))"
         }
         parts.query = parts.query.map(redacted(items:))

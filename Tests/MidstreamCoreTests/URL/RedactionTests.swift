@@ -41,6 +41,9 @@ struct RedactionTests {
             ("https://h?a=x%2525253Fb%25252526user%25255Btoken%25255D%2525253DS", "https://h?a=‹withheld›"),
             ("https://h?a=/x%3Ftokens%3D1%26b%3D%25&b=%3D%&c=?%2", "https://h?a=/x%3Ftokens%3D1%26b%3D%25&b=%3D%&c=?%2"),
             ("https://h/#?", "https://h/#?"), ("https://h/#a=1?b=2", "https://h/#a=1?b=2"),
+            ("{scheme}://u:p@h/{a}?b=c@d", "{scheme}://‹withheld›@h/{a}?b=c@d"), ("http{s}://u:p/p@h", "http{s}://‹withheld›@h"),
+            ("{}://h/a@b?token=S#token=S", "{}://h/a@b?token=‹withheld›#token=‹withheld›"), ("//u:p/p@h", "//‹withheld›@h"),
+            ("?token=S&a=b://u@h", "?token=‹withheld›&a=b://u@h"),
         ])
     func redacted(url: String, expected: String) {
         #expect(URLText.redacted(url) == expected)
