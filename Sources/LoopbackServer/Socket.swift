@@ -108,7 +108,7 @@ package final class Socket: Sendable {
         while true {
             let left = deadline - .now
             guard left > .zero else { throw ConnectionEnded() }
-            let ready = poll(&waiting, 1, Int32(clamping: Int((left / .milliseconds(1)).rounded(.up))))
+            let ready = poll(&waiting, 1, Int32(min((left / .milliseconds(1)).rounded(.up), Double(Int32.max))))
             if ready > 0 { return }
             guard ready == 0 || errno == EINTR else { throw ConnectionEnded() }
         }

@@ -64,7 +64,7 @@ extension ResponseCache {
         let isPart = miss.demand.range != nil
         let isUnchecked = isPart && part.entry.isWholeUnchecked(with: part.start..<wanted.upperBound, of: fetched.response)
         let rest = part.start..<wanted.upperBound
-        let fits = Int64(rest.count) <= room(for: rest, in: entry)
+        let fits = rest.upperBound - rest.lowerBound <= room(for: rest, in: entry)
         let isKept = fits && !isUnchecked && mayKeep(entry, fetched)
         let told = isPart ? [] : fetched.response.representationDigests
         var body = await joined(beginning, part, wanted, fetched, storing: isKept && told.isEmpty ? entry : nil)

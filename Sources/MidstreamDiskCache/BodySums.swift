@@ -58,7 +58,7 @@ struct BodySums {
         while place < range.upperBound {
             guard let run = runs.last(where: { $0.start <= place && place < $0.end }) else { return false }
             let block = Int((place - run.start) / Int64(Self.blockSize))
-            let start = run.start + Int64(block * Self.blockSize)
+            let start = run.start + Int64(block) * Int64(Self.blockSize)
             let end = min(run.end, start + Int64(Self.blockSize))
             let bytes = try read(start, Int(end - start))
             guard Int64(bytes.count) == end - start, Self.sum(bytes, id, at: start) == run.sums[block] else { return false }

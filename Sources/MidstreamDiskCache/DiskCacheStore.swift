@@ -117,7 +117,7 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private static func part(_ range: Range<Int64>?, of bytes: [UInt8]) throws -> [UInt8] {
-        guard let range, range.count < bytes.count else { return bytes }
+        guard let range, range.upperBound - range.lowerBound < Int64(bytes.count) else { return bytes }
         guard range.lowerBound >= 0, range.upperBound <= Int64(bytes.count) else { throw MissingBytes() }
         return Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
     }

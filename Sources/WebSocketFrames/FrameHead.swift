@@ -44,6 +44,8 @@ struct FrameHead {
             guard count > 2 || lengthBytes == 2 || byte & 0x80 == 0 else {
                 throw .malformed("The length of a frame has 64 bits.")
             }
+            // Where numbers have 32 bits, it would lose some, and the bytes that follow would be read for other frames.
+            guard length <= Int.max >> 8 else { throw .tooLarge("A frame is larger than memory.") }
             length = length << 8 | Int(byte)
             if count == 1 + lengthBytes, length < (lengthBytes == 2 ? 126 : 65_536) {
                 throw .malformed("The length of a frame isn't written in as few bytes as it takes.")

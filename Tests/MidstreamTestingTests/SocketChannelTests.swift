@@ -90,6 +90,17 @@ import Testing
         withExtendedLifetime(connected) {}
     }
 
+    /// The system counts milliseconds in 32 bits, and no integer has room for all that a deadline may be away.
+    @Test func `What comes ends a wait, however far its deadline is`() async throws {
+        let connected = try await Connected()
+        connected.client.send("x")
+        var byte: UInt8 = 0
+        let deadline = ContinuousClock.now + .seconds(Int64.max / 4)
+        let count = try withUnsafeMutableBytes(of: &byte) { try connected.socket.receive(into: $0, until: deadline) }
+        #expect(count == 1 && byte == UInt8(ascii: "x"))
+        withExtendedLifetime(connected) {}
+    }
+
     #if os(Linux)
         /// A script that doesn't read would never be cancelled.
         @Test func `A peer that has left is seen to have, though what it sent is unread`() async throws {

@@ -136,7 +136,7 @@ public final class RateLimit: HTTPInterceptor {
         let wait = "; waits up to \(maximumWait.brief), and half of its time"
         if let quota { return .known("as \(type(of: quota)) and the server say\(wait)") }
         guard let perSecond else { return .known("as many requests as the server says\(wait)") }
-        return .known("\(perSecond) requests a second, \(Int(min(burst, 1e15))) at once\(wait)")
+        return .known("\(perSecond) requests a second, \(Int64(min(burst, 1e15))) at once\(wait)")
     }
 
     /// Waits for the server's partitions of the request, then for all of its requests, then for the quota that is kept elsewhere.
