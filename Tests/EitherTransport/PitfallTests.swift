@@ -57,6 +57,21 @@
             }
         }
 
+        @Test func `Of a password in the environment's proxy that ends the host, nothing is asked for or shown`() async throws {
+            await #expect(processExitsWith: .success) {
+                for name in ["http_proxy", "https_proxy"] {
+                    setenv(name, "http://s3cret:12/3@127.0.0.1:1", 1)
+                    let configuration = TransportConfiguration(proxy: .environment)
+                    let error = try await #require(throws: HTTPError.self) {
+                        try await testedTransport(configuration: configuration).send(HTTPRequest("http://nowhere.invalid/"))
+                    }
+                    #expect(error.code == .proxy && error.phase == .notSent)
+                    #expect(!"\(error)".contains("s3cret") && !error.message.contains("s3cret"))
+                    unsetenv(name)
+                }
+            }
+        }
+
         @Test func `Redirects aren't followed`() async throws {
             let server = try RawServer.answering { _ in "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n" }
             #expect(try await transport.deliver(HTTPRequest(server.url)).headers[.location] == "/b")

@@ -49,9 +49,7 @@
 
         private static func problem(_ configuration: TransportConfiguration) -> HTTPError? {
             if configuration.destinations != .any, configuration.proxy != .direct { return .destinationsBehindProxy }
-            if ProxyOptions(configuration.proxy)?.parts.hasLateUserInfo == true {
-                return HTTPError(.proxy, "The address of the proxy isn't one.", phase: .notSent)
-            }
+            if let problem = ProxyOptions(configuration.proxy)?.problem { return problem }
             if configuration.resolver != nil {
                 return .unsupported("libcurl can't ask a resolver, which resolver is.")
             }
@@ -65,6 +63,13 @@
                 return HTTPError(.connection, "localAddress is no address of IPv4 or IPv6.", phase: .notSent)
             }
             return nil
+        }
+
+        /// Why no request can be sent as the environment is now, which libcurl reads for each.
+        var environmentProblem: HTTPError? {
+            guard case .environment = configuration.proxy, configuration.unixSocketPath == nil else { return nil }
+            let proxies = EnvironmentProxies()
+            return [proxies.plain, proxies.secure].lazy.compactMap { $0.flatMap { ProxyOptions(.http($0))?.problem } }.first
         }
 
         deinit {
@@ -205,6 +210,11 @@
                 self.credentials = credentials
                 exceptions = noProxy.joined(separator: ",")
             }
+        }
+
+        /// That its user's password has a `/`, `?` or `#`: libcurl would take what stands before that for the host and the port.
+        var problem: HTTPError? {
+            parts.hasLateUserInfo ? HTTPError(.proxy, "The address of the proxy isn't one.", phase: .notSent) : nil
         }
 
         var parts: URLText { URLText(url.contains("://") ? url : "http://\(url)") }

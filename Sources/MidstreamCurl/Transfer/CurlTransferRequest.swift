@@ -11,7 +11,7 @@
         ///
         /// - Throws: ``HTTPError``; nothing has been sent.
         func prepare(_ handle: EasyHandle) throws {
-            if let problem = curlLoop.options.problem { throw problem }
+            if let problem = curlLoop.options.problem ?? curlLoop.options.environmentProblem { throw problem }
             if !options.isChecked { try request.checkSendable() }
             try curlLoop.options.http3.check(isSecure: isSecure)
             let framing = RequestFraming(request)

@@ -1,6 +1,5 @@
 #if os(Linux)
     internal import Foundation
-    import Glibc
     internal import MidstreamCore
     internal import MidstreamLoop
     internal import MidstreamTransport
@@ -83,16 +82,10 @@
         /// It says that a name is absolute, which those in the list are anyway.
         private static func withoutLastDot(_ name: String) -> String { name.hasSuffix(".") ? String(name.dropLast()) : name }
 
-        /// The capital forms are read, too, but for `HTTP_PROXY`, which a CGI server sets from a request's field.
         private mutating func readEnvironment() {
-            func value(_ names: String...) -> String? {
-                names.lazy.compactMap { getenv($0).map { String(cString: $0) } }.first { !$0.isEmpty }
-            }
-            let exceptions = (value("no_proxy", "NO_PROXY") ?? "").split(whereSeparator: { $0 == "," || $0 == " " }).map(
-                String.init)
-            let all = value("all_proxy", "ALL_PROXY")
-            plain = (value("http_proxy") ?? all).flatMap { rule($0, .http, nil, exceptions) }
-            secure = (value("https_proxy", "HTTPS_PROXY") ?? all).flatMap { rule($0, .http, nil, exceptions) }
+            let environment = EnvironmentProxies()
+            plain = environment.plain.flatMap { rule($0, .http, nil, environment.exceptions) }
+            secure = environment.secure.flatMap { rule($0, .http, nil, environment.exceptions) }
         }
 
         /// - Parameter kind: What an address without a scheme means.

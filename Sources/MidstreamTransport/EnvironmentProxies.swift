@@ -1,0 +1,25 @@
+#if os(Linux)
+    import Glibc
+
+    /// The proxies that the environment names just now, chosen as curl does.
+    package struct EnvironmentProxies {
+        /// The address of the one for `http`; nil: none.
+        package let plain: String?
+        /// The address of the one for `https`; nil: none.
+        package let secure: String?
+        /// The hosts that are reached directly.
+        package let exceptions: [String]
+
+        /// Reads the capital forms, too, but for `HTTP_PROXY`, which a CGI server sets from a request's field.
+        package init() {
+            let all = Self.value("all_proxy", "ALL_PROXY")
+            plain = Self.value("http_proxy") ?? all
+            secure = Self.value("https_proxy", "HTTPS_PROXY") ?? all
+            exceptions = (Self.value("no_proxy", "NO_PROXY") ?? "").split { $0 == "," || $0 == " " }.map(String.init)
+        }
+
+        private static func value(_ names: String...) -> String? {
+            names.lazy.compactMap { getenv($0).map { String(cString: $0) } }.first { !$0.isEmpty }
+        }
+    }
+#endif
