@@ -51,24 +51,26 @@ final class SoakRun: Sendable {
     private enum CallNumber: RequestContextKey { static let defaultValue = 0 }
 
     /// - Parameter restarts: Whether the server stops in the middle, and another one takes its port.
-    init(calls: Int, seed: UInt64, restarts: Bool) async throws {
+    init(calls: Int, seed: UInt64, restarts: Bool) throws {
         self.calls = calls
         self.seed = seed
         self.restarts = restarts
         script = SoakScript(seed: seed)
         counts = Locked(Array(repeating: Counts(), count: calls))
-        // Connections that linger keep a port that the system chose from the next server, unlike one that was asked for.
-        let port = restarts ? try Self.freePort() : 0
-        let server = try await Self.server(on: port)
+        let server = try restarts ? Self.replaceableServer() : MockServer(limits: Self.limits)
         baseURL = server.url()
         servers = Locked([server])
         begin(server)
     }
 
-    private static func freePort() throws -> Int {
-        let server = try MockServer()
-        defer { server.shutdown() }
-        return server.port
+    /// Connections that linger keep a port that the system chose from the next server, unlike one that was asked for. This is one below those
+    /// that the system gives to outgoing connections and other tests' servers, so that none of them takes it meanwhile.
+    private static func replaceableServer() throws -> MockServer {
+        func listening() throws -> MockServer { try MockServer(port: .random(in: 20_000..<32_000), limits: limits) }
+        for _ in 1..<100 {
+            if let server = try? listening() { return server }
+        }
+        return try listening()
     }
 
     private func begin(_ server: MockServer) {
@@ -130,7 +132,7 @@ final class SoakRun: Sendable {
         servers.withLock { $0.append(server) }
     }
 
-    /// Tries for some seconds, since a connection of anybody's may have been given the free port.
+    /// Tries for some seconds, since another test or program may have asked for the port meanwhile.
     private static func server(on port: Int) async throws -> MockServer {
         for _ in 1..<50 {
             if let server = try? MockServer(port: port, limits: limits) { return server }

@@ -79,7 +79,7 @@ struct SoakTests {
     }
 
     private func run(calls: Int, seed: UInt64, _ loops: Loops) async throws -> (Finished, SoakRun.Account) {
-        let run = try await SoakRun(calls: calls, seed: seed, restarts: wantedCalls != nil)
+        let run = try SoakRun(calls: calls, seed: seed, restarts: wantedCalls != nil)
         var transport: (any HTTPTransport & AnyObject)? = Self.transport(loops, trusting: run.nginx?.authority)
         weak let released = transport
         let account = try await run.run(on: #require(transport), inFlight: 128)
