@@ -45,7 +45,8 @@ internal import MidstreamCore
         public var idleTimeout: Duration?
         /// How many connections to one host may stand at a time; further requests wait, and are served in the order in which
         /// they came, with several ``eventLoops`` on each of them. 256 by default, nil: no limit. With libcurl those of large or streamed
-        /// bodies over HTTP/2 are counted separately, here and in ``maximumConnections``. A proxy is the host of all requests that it forwards.
+        /// bodies over HTTP/2 are counted separately, here and in ``maximumConnections``. A proxy is the host of all requests that it forwards,
+        /// and each address of requests that have one (``HTTPRequest/address``) a host by itself.
         public var maximumConnectionsPerHost: Int?
         /// How many connections may stand at a time in all; further requests wait. Over HTTP/2 a host counts as one, and gets
         /// further connections only while there is room; other hosts that begin then may exceed the limit by these. Nil, no

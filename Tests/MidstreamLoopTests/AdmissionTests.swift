@@ -39,6 +39,17 @@
             #expect(admission.waitingCount == 0)
         }
 
+        @Test func `Each address of a name is a host by itself`() {
+            var admission = Admission(hostLimit: 1, totalLimit: 0)
+            let transfers = ([nil, "10.0.0.1", "10.0.0.2", "10.0.0.1"] as [String?]).map { address in
+                var request = HTTPRequest("http://a/")
+                request.address = address
+                return Transfer(request, ExchangeOptions(), loop: loop, owner: loop)
+            }
+            let areIn = transfers.map { admission.enter($0) }
+            #expect(areIn == [true, true, true, false])
+        }
+
         @Test func `A host that shares connections has one place as long as it has transfers`() {
             var admission = Admission(hostLimit: 8, totalLimit: 1)
             let (first, second) = (transfer("http://a/"), transfer("http://a/"))

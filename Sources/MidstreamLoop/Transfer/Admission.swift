@@ -340,8 +340,8 @@
     }
 
     extension Admission {
-        /// A hash of a URL's scheme, host and port.
-        package static func hostKey(of url: String) -> Int {
+        /// A hash of a URL's scheme, host and port, and of where its connection leads instead.
+        package static func hostKey(of url: String, at address: String?) -> Int {
             var url = url
             return url.withUTF8 { text in
                 // The colon and two slashes come before the host.
@@ -352,6 +352,7 @@
                     for place in 0..<end { origin[place] = text[place] | 0x20 }
                     var hasher = Hasher()
                     hasher.combine(bytes: UnsafeRawBufferPointer(origin))
+                    if let address { hasher.combine(address) }
                     return hasher.finalize()
                 }
             }

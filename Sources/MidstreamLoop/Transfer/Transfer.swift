@@ -145,8 +145,8 @@
 
         // MARK: What moves the bytes says
 
-        /// By what the connections to its host are counted: ``Admission/hostKey(of:)``.
-        open var hostKey: Int { Admission.hostKey(of: request.urlText) }
+        /// By what the connections to its host are counted: ``Admission/hostKey(of:at:)``.
+        open var hostKey: Int { Admission.hostKey(of: request.urlText, at: request.address) }
         /// The transfer will begin on another loop than it was made for.
         open func didMove() {}
         /// Goes on with the piece of the body that was refused.

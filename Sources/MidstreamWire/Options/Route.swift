@@ -39,7 +39,7 @@
             self.isForwarded = isForwarded
             // However the URL writes it.
             let end = "\(isSecure ? "https" : "http")://\(host)\(zoned?.zone ?? ""):\(port)"
-            hostKey = Admission.hostKey(of: isForwarded ? "proxy://" : end)
+            hostKey = Admission.hostKey(of: isForwarded ? "proxy://" : end, at: address)
             var url = url
             origin = url.withUTF8 { Array($0.prefix(TargetParts($0).path)) }
         }

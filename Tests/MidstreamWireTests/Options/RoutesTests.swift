@@ -97,6 +97,7 @@
         func `Requests to the same end count towards the same limit`(url: String, isSame: Bool) {
             let key = Route("https://h.example/", routes(.direct)).hostKey
             #expect((Route(url, routes(.direct)).hostKey == key) == isSame)
+            #expect(Route(url, routes(.direct), address: "10.0.0.1").hostKey != key)
         }
 
         @Test(arguments: [
