@@ -5,7 +5,9 @@ final class NetworkWaiters: Sendable {
     typealias Watch = @Sendable (_ whenOnline: @escaping @Sendable () -> Void) throws -> @Sendable () -> Void
 
     private struct State {
-        var waiting: [Suspension<Void>] = []
+        /// By their numbers, of which none is used twice: looking for one among thousands that give up would cost more than the wait.
+        var waiting: [Int: Suspension<Void>] = [:]
+        var lastNumber = 0
         /// Ends the watch; nil: there is none.
         var end: (@Sendable () -> Void)?
     }
@@ -25,26 +27,34 @@ final class NetworkWaiters: Sendable {
     /// - Throws: `CancellationError`; what the beginning of the watch throws.
     func wait() async throws {
         let suspension = Suspension<Void>()
-        try state.withLock { state in
-            if state.waiting.isEmpty { state.end = try watch { [self] in release { _ in true } } }
-            state.waiting.append(suspension)
+        let number = try state.withLock { state in
+            if state.waiting.isEmpty { state.end = try watch { [self] in release() } }
+            state.lastNumber += 1
+            state.waiting[state.lastNumber] = suspension
+            return state.lastNumber
         }
         guard case .value = await suspension.wait() else {
-            release { $0 == suspension }
+            leave(number)
             throw CancellationError()
         }
     }
 
-    /// Ends waits, and the watch after the last of them.
-    private func release(_ isOver: (Suspension<Void>) -> Bool) {
+    /// Ends all waits, and the watch.
+    private func release() {
         let (over, end) = state.withLock { state in
-            let over = state.waiting.filter(isOver)
-            state.waiting.removeAll(where: isOver)
-            let end = state.waiting.isEmpty ? state.end : nil
-            if state.waiting.isEmpty { state.end = nil }
-            return (over, end)
+            defer { state.waiting = [:] }
+            return (state.waiting, state.end.take())
         }
         end?()
-        for suspension in over { suspension.resume() }
+        for suspension in over.values { suspension.resume() }
+    }
+
+    /// Ends one wait, and the watch if it was the last.
+    private func leave(_ number: Int) {
+        let end = state.withLock { state in
+            state.waiting[number] = nil
+            return state.waiting.isEmpty ? state.end.take() : nil
+        }
+        end?()
     }
 }
