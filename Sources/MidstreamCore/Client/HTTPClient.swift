@@ -69,7 +69,7 @@ public final class HTTPClient: Sendable {
     public var executor: (any TaskExecutor)? { transport.executor }
 
     /// The order in which requests of this client pass; it prints itself by stage.
-    public var pipeline: PipelineDescription { PipelineDescription(assembled) }
+    public var pipeline: PipelineDescription { assembled.legend.pipeline }
 
     /// Those of the pipeline, outermost first, the built-in ones included.
     package var interceptors: [any HTTPInterceptor] { assembled.elements.map(\.interceptor) }

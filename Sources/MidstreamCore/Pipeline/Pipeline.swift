@@ -62,9 +62,8 @@ package final class Pipeline: Sendable {
     private init(_ elements: [Element], transport: any HTTPTransport, named transportName: String, redaction: Redaction) {
         let exchange = Exchange(transport, behind: elements)
         self.elements = elements
-        legend = TraceLegend(
-            elements.map { TraceLegend.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }, transport: transportName,
-            redaction: redaction)
+        let entries = elements.map { PipelineDescription.Entry(name: $0.name, stage: $0.place.stage, scope: $0.scope) }
+        legend = TraceLegend(PipelineDescription(entries: entries, transport: transportName), redaction: redaction)
         self.exchange = exchange
         let interceptors = elements.map(\.interceptor.generic)
         let interruptible = Set(elements.indices.filter { elements[$0].waitsFreely })
@@ -102,7 +101,7 @@ package final class Pipeline: Sendable {
     package func adding(request interceptors: [any HTTPInterceptor]) -> Pipeline {
         Pipeline(
             Self.sorted(Self.elements(interceptors, scope: .request) + elements), transport: exchange.transport,
-            named: legend.transport, redaction: legend.redaction)
+            named: legend.pipeline.transport, redaction: legend.redaction)
     }
 
     nonisolated(nonsending)

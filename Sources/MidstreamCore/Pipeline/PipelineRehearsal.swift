@@ -28,8 +28,9 @@ extension Pipeline {
         let limits = request.limits.over(limits)
         return Explanation(
             clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked, redaction), steps: steps,
-            request: try exchange.checked(request, of: call(rehearsal(at: elements.count))), transport: legend.transport,
-            timeout: limits.timeout, deadline: limits.deadline, maxRetries: limits.maxRetries ?? 0,
+            request: try exchange.checked(request, of: call(rehearsal(at: elements.count))),
+            transport: legend.pipeline.transport, timeout: limits.timeout, deadline: limits.deadline,
+            maxRetries: limits.maxRetries ?? 0,
             redirects: request.redirects.over(redirects), answeredBy: answerer, redaction: redaction)
     }
 

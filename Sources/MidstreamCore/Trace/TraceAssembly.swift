@@ -39,8 +39,8 @@ struct TraceAssembly {
 
     private func span(_ index: Int32, isConcurrent: Bool, cameUp: Bool) -> Trace.Span {
         let pass = pass(index)
-        let legend = recording.legend
-        let element = legend.entries.indices.contains(Int(pass.element)) ? legend.entries[Int(pass.element)] : nil
+        let pipeline = recording.legend.pipeline
+        let element = pipeline.entries.indices.contains(Int(pass.element)) ? pipeline.entries[Int(pass.element)] : nil
         let inner = children[index] ?? []
         let request = recording.requests[pass.request]
         let response = recording.responses[pass.response]
@@ -49,7 +49,7 @@ struct TraceAssembly {
         let answer = answer(among: inner, for: response)
         let received = answer.flatMap { recording.responses[recording.passes[Int($0)].response] }
         return Trace.Span(
-            name: element?.name ?? legend.transport,
+            name: element?.name ?? pipeline.transport,
             stage: element?.stage,
             scope: element?.scope ?? .client,
             attempt: passedOn?.attempt ?? request?.attempt ?? 1,

@@ -1,19 +1,10 @@
-/// The names behind a recording's numbers: the pipeline's interceptors by place, and the transport behind the last one; and what isn't shown.
+/// What is behind a recording's numbers: the pipeline's interceptors by place, and the transport behind the last one; and what isn't shown.
 package final class TraceLegend: Sendable {
-    /// One interceptor in a trace.
-    package struct Entry: Sendable {
-        package let name: String
-        package let stage: InterceptorStage
-        package let scope: InterceptorScope
-    }
-
-    package let entries: [Entry]
-    package let transport: String
+    package let pipeline: PipelineDescription
     let redaction: Redaction
 
-    init(_ entries: [Entry], transport: String, redaction: Redaction) {
-        self.entries = entries
-        self.transport = transport
+    init(_ pipeline: PipelineDescription, redaction: Redaction) {
+        self.pipeline = pipeline
         self.redaction = redaction
     }
 }

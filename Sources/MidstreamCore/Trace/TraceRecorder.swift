@@ -41,7 +41,7 @@ package struct TraceRecorder: Sendable {
 
         /// Records the transport's own resends, and interim responses, of a pass through it.
         mutating func note(_ metrics: @autoclosure () -> TransportMetrics?, pass: Int32) {
-            guard passes[Int(pass)].element == legend.entries.count, let metrics = metrics() else { return }
+            guard passes[Int(pass)].element == legend.pipeline.entries.count, let metrics = metrics() else { return }
             for interim in metrics.interim.prefix(100) { add(.interim(interim), pass: pass) }
             if let resends = metrics.resends, resends > 0 { add(.resend(count: resends), pass: pass) }
         }
@@ -73,7 +73,7 @@ package struct TraceRecorder: Sendable {
     package init(_ legend: TraceLegend) {
         recording = Locked {
             var empty = Recording(legend: legend, start: Self.now)
-            empty.passes.reserveCapacity(legend.entries.count + 2)
+            empty.passes.reserveCapacity(legend.pipeline.entries.count + 2)
             return empty
         }
     }

@@ -15,11 +15,6 @@ public struct PipelineDescription: Sendable, CustomStringConvertible {
     /// The name of the transport's type.
     public let transport: String
 
-    package init(_ pipeline: Pipeline) {
-        entries = pipeline.legend.entries.map { Entry(name: $0.name, stage: $0.stage, scope: $0.scope) }
-        transport = pipeline.legend.transport
-    }
-
     /// A line for each interceptor under the heading of its stage, outermost first, the transport last.
     public var description: String {
         var lines: [String] = []
