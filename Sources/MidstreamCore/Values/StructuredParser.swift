@@ -105,8 +105,8 @@ struct StructuredParser {
             return take("0") ? .boolean(false) : nil
         case UInt8(ascii: "@"):
             place += 1
-            guard case .integer(let seconds)? = number() else { return nil }
-            return .date(seconds)
+            guard case .integer? = number() else { return nil }
+            return .date
         case UInt8(ascii: "%"): return displayString()
         default: return token()
         }
@@ -125,19 +125,9 @@ struct StructuredParser {
         guard digits > 0 else { return nil }
         guard take(".") else { return .integer(isNegative ? -whole : whole) }
         guard digits <= 12 else { return nil }
-        var fraction = 0.0
-        var scale = 1.0
-        var decimals = 0
-        while let byte = current, 48...57 ~= byte {
-            decimals += 1
-            guard decimals <= 3 else { return nil }
-            scale *= 10
-            fraction = fraction * 10 + Double(byte - 48)
-            place += 1
-        }
-        guard decimals > 0 else { return nil }
-        let value = Double(whole) + fraction / scale
-        return .decimal(isNegative ? -value : value)
+        let point = place
+        pass { 48...57 ~= $0 }
+        return 1...3 ~= place - point ? .decimal : nil
     }
 
     private mutating func string() -> Value? {
