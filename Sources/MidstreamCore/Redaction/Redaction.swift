@@ -45,8 +45,7 @@ public struct Redaction: Sendable, Hashable {
         if !queryItems.isEmpty {
             let secrets = SecretItems(queryItems)
             var parts = URLText(shown)
-            parts.query = parts.query.map { secrets.withheld(in: $0) }
-            parts.fragment = parts.fragment.map { URLText.redacted(fragment: $0) { secrets.withheld(in: $0) } }
+            parts.redactItems { secrets.withheld(in: $0) }
             shown = parts.text
         }
         return marked(shown)
@@ -93,7 +92,7 @@ public struct Redaction: Sendable, Hashable {
 
     private func shown(_ text: String, in form: TextForm) -> String? {
         switch form {
-        case .items: marked(String(SecretItems(queryItems).withheld(in: URLText.redactedItems(of: text)[...])))
+        case .items: marked(String(SecretItems(queryItems).withheld(in: URLText.redacted(items: text[...]))))
         case .json: JSONRedaction(names: jsonFields, mark: mark).redacted(text)
         case .plain: text
         case .unknown: nil

@@ -20,16 +20,19 @@ extension URLText {
             let start = parts.authority == nil ? "" : parts.scheme.map { "\($0)://" } ?? "//"
             return "\(start)\(String.withheld)@\(redacted(String(text[text.utf8.index(after: at)...])))"
         }
-        parts.query = parts.query.map(redacted(items:))
-        parts.fragment = parts.fragment.map { redacted(fragment: $0, by: redacted(items:)) }
+        parts.redactItems(by: redacted(items:))
         return parts.text
     }
 
-    /// An application's own routes stand in fragments, with items behind a `?` of theirs.
-    static func redacted(fragment: Substring, by redact: (_ items: Substring) -> Substring) -> Substring {
-        guard let mark = fragment.utf8.firstIndex(of: UInt8(ascii: "?")) else { return redact(fragment) }
-        let items = fragment.utf8.index(after: mark)
-        return "\(redact(fragment[..<mark]))?\(redact(fragment[items...]))"[...]
+    /// Changes the items of query and fragment.
+    mutating func redactItems(by redact: (_ items: Substring) -> Substring) {
+        query = query.map(redact)
+        fragment = fragment.map { fragment -> Substring in
+            // An application's own routes stand there, with items behind a `?` of theirs.
+            guard let mark = fragment.utf8.firstIndex(of: UInt8(ascii: "?")) else { return redact(fragment) }
+            let items = fragment.utf8.index(after: mark)
+            return "\(redact(fragment[..<mark]))?\(redact(fragment[items...]))"
+        }
     }
 
     /// Without taking the URL apart, since most hold none.
@@ -51,10 +54,8 @@ extension URLText {
         return portText?.utf8.contains { !(48...57 ~= $0) } == true
     }
 
-    /// The same of the items of a form.
-    static func redactedItems(of items: String) -> String { String(redacted(items: items[...])) }
-
-    private static func redacted(items: Substring) -> Substring { secretItems.withLock { $0 }.withheld(in: items) }
+    /// The same of the items of a query or a form.
+    static func redacted(items: Substring) -> Substring { secretItems.withLock { $0 }.withheld(in: items) }
 
     /// Withholds the values of another query item in all URLs of the process from now on: they are shown in places that know no client.
     package static func treatAsSecret(item name: String) {
