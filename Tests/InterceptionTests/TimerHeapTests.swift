@@ -1,5 +1,5 @@
 import Interception
-import MidstreamTesting
+import TestSupport
 import Testing
 
 @Suite("TimerHeap")
@@ -19,7 +19,7 @@ struct TimerHeapTests {
 
     @Test("whatever is put in and removed, it holds what a sorted list would", arguments: 0..<20 as Range<UInt64>)
     func model(seed: UInt64) {
-        var random = SeededRandomNumbers(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var heap = TimerHeap<Int, Int>()
         var list: [(due: Int, number: Int)] = []
         var tickets: [(number: Int, ticket: TimerHeap<Int, Int>.Ticket)] = []
@@ -57,19 +57,5 @@ struct TimerHeapTests {
         for number in 0..<2_000 { heap.insert(number, at: number) }
         for ticket in old { #expect(heap.remove(ticket) == nil) }
         #expect(heap.count == 2_000)
-    }
-}
-
-private struct SeededRandomNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import MidstreamCore
 
 /// How far tests search by random inputs, and from where: a thousandth of the whole search, or all of it under `Scripts/check searches`.
 package enum Search {
@@ -30,9 +31,6 @@ package struct SeededGenerator: RandomNumberGenerator {
 
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
+        return state.mixed
     }
 }

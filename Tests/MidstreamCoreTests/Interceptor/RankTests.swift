@@ -39,7 +39,7 @@ struct RankTests {
     func permutations() {
         let ordered = Self.ranks.map(\.description)
         for seed in 0..<200 {
-            var generator = SplitMix(state: UInt64(seed))
+            var generator = SeededGenerator(seed: UInt64(seed))
             let list = Self.ranks.shuffled(using: &generator).map { Ranked($0) }
             #expect(labels(list) == ordered)
             #expect(labels([ChainedHTTPInterceptor.chain(inOrder: list)]) == ordered)
@@ -71,17 +71,5 @@ struct RankTests {
     func otherStage() {
         #expect(
             labels([Ranked(.ordinary, "plain").at(.attempt), Ranked(.cookies, "cookies").at(.attempt)]) == ["cookies", "plain"])
-    }
-}
-
-/// A generator with a seed, so that a failure comes again.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
-        return number ^ number >> 31
     }
 }
