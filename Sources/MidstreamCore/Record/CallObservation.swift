@@ -157,8 +157,7 @@ package final class CallObservation: Sendable {
     /// - Returns: Whether that is told; not after the end of the call.
     @discardableResult
     func ended(_ exchange: ExchangeRecord) -> Bool {
-        for interim in exchange.outcome.metrics?.interim.prefix(100) ?? [] { happened(.interim(interim)) }
-        if let resends = exchange.outcome.metrics?.resends, resends > 0 { happened(.resend(count: resends)) }
+        for event in exchange.outcome.metrics?.events ?? [] { happened(event) }
         let isOver = state.withLock { state in
             if state.isOver { return true }
             keep(exchange, &state)

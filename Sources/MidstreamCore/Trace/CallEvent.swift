@@ -97,15 +97,18 @@ extension EventValue: Codable {
     }
 }
 
-extension CallEvent {
-    /// The transport sent the request more than once, since a kept connection turned out to be dead.
-    static func resend(count: Int) -> CallEvent {
-        CallEvent(
-            "transport.resend", "sent again by the transport\(count > 1 ? ", \(count) times" : "")", ["count": .count(count)])
-    }
-
-    /// A response came before the final one (RFC 9110 §15.2).
-    static func interim(_ response: InterimResponse) -> CallEvent {
-        CallEvent("transport.interim", "before it: \(response)", ["status": .count(response.status.code)])
+extension TransportMetrics {
+    /// The responses before the final one (RFC 9110 §15.2), a hundred at most, and the resends.
+    var events: [CallEvent] {
+        var events = interim.prefix(100).map { response in
+            CallEvent("transport.interim", "before it: \(response)", ["status": .count(response.status.code)])
+        }
+        if let count = resends, count > 0 {
+            events.append(
+                CallEvent(
+                    "transport.resend", "sent again by the transport\(count > 1 ? ", \(count) times" : "")",
+                    ["count": .count(count)]))
+        }
+        return events
     }
 }

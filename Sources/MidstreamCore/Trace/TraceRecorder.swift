@@ -39,15 +39,12 @@ package struct TraceRecorder: Sendable {
         /// How many passes weren't kept.
         var dropped = 0
 
-        /// Records the transport's own resends, and interim responses, of a pass through it.
+        /// Records the events of a pass through the transport.
         mutating func note(_ metrics: @autoclosure () -> TransportMetrics?, pass: Int32) {
             guard passes[Int(pass)].element == legend.pipeline.entries.count, let metrics = metrics() else { return }
-            for interim in metrics.interim.prefix(100) { add(.interim(interim), pass: pass) }
-            if let resends = metrics.resends, resends > 0 { add(.resend(count: resends), pass: pass) }
-        }
-
-        private mutating func add(_ event: CallEvent, pass: Int32) {
-            add(Remark(pass: pass, time: passes[Int(pass)].end, text: event.description, event: event))
+            for event in metrics.events {
+                add(Remark(pass: pass, time: passes[Int(pass)].end, text: event.description, event: event))
+            }
         }
 
         mutating func add(_ remark: Remark) {
