@@ -133,8 +133,5 @@ extension TemplateOperator {
 
 extension String {
     /// The text with everything encoded that is neither unreserved, nor reserved, nor encoded already (RFC 6570 §3.1, §3.2.3).
-    var templateLiteral: String {
-        var text = self
-        return text.withUTF8 { $0.percentEncoded(exceptFor: .uri, escapes: true) } ?? self
-    }
+    var templateLiteral: String { percentEncoded(exceptFor: .uri, escapes: true) }
 }

@@ -102,9 +102,7 @@ extension HTTPBody {
 
 extension String {
     /// The text as it may stand between quotes in a part's head (WHATWG HTML, multipart/form-data encoding algorithm).
-    fileprivate var quotedInForm: String {
-        self[...].withBytes { $0.percentEncoded(exceptFor: .quotedInForm, others: true) } ?? self
-    }
+    fileprivate var quotedInForm: String { percentEncoded(exceptFor: .quotedInForm, others: true) }
 
     /// Without what can stand neither in a field nor in a quoted string.
     var withoutControls: String {

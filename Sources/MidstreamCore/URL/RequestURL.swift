@@ -73,10 +73,7 @@ extension RequestURL: ExpressibleByStringInterpolation {
             // The host is checked when the request is sent; here a value only mustn't end it.
             let value = value.description
             let isHost = isInAuthority
-            let encoded = value[...].withBytes {
-                $0.percentEncoded(exceptFor: isHost ? .withinHost : .unreserved, others: isHost)
-            }
-            text += encoded ?? value
+            text += value.percentEncoded(exceptFor: isHost ? .withinHost : .unreserved, others: isHost)
             ends.append(text.utf8.count)
             route += "{}"
         }

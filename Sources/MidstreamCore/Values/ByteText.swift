@@ -85,11 +85,16 @@ extension String {
     }
 
     /// The text with every byte outside the unreserved characters percent-encoded (RFC 3986 §2.1).
-    package var percentEncoded: String { self[...].withBytes { $0.percentEncoded(exceptFor: .unreserved) } ?? self }
+    package var percentEncoded: String { percentEncoded(exceptFor: .unreserved) }
+
+    /// The text with every byte percent-encoded that isn't plain, for which the parameters are those of the bytes' own function.
+    package func percentEncoded(exceptFor plain: ASCIISet, others: Bool = false, escapes: Bool = false) -> String {
+        self[...].withBytes { $0.percentEncoded(exceptFor: plain, others: others, escapes: escapes) } ?? self
+    }
 
     /// The text as it stands in a form (WHATWG URL §5.2).
     package var formEncoded: String {
-        let encoded = self[...].withBytes { $0.percentEncoded(exceptFor: .form) } ?? self
+        let encoded = percentEncoded(exceptFor: .form)
         return String(decoding: encoded.utf8.map { $0 == 32 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
     }
 }
