@@ -27,11 +27,12 @@ public enum InterceptorScope: String, Sendable, Hashable, Codable {
 }
 
 extension InterceptorScope {
-    package var label: String {
+    /// What stands behind an interceptor's name: nothing for one of the client, as most are.
+    var mark: String {
         switch self {
-        case .request: "of the request"
-        case .client: "of the client"
-        case .builtIn: "built in"
+        case .request: "  (of the request)"
+        case .client: ""
+        case .builtIn: "  (built in)"
         }
     }
 }

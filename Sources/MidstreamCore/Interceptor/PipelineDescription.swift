@@ -21,7 +21,7 @@ public struct PipelineDescription: Sendable, CustomStringConvertible {
         for stage in InterceptorStage.allCases {
             lines.append("\(stage)")
             for entry in entries where entry.stage == stage {
-                lines.append("  \(entry.name)" + (entry.scope == .client ? "" : "  (\(entry.scope.label))"))
+                lines.append("  \(entry.name)\(entry.scope.mark)")
             }
         }
         return (lines + ["transport", "  \(transport)"]).joined(separator: "\n")

@@ -44,7 +44,7 @@ public struct Explanation: Sendable, CustomStringConvertible, CustomDebugStringC
         for stage in InterceptorStage.allCases {
             lines.append("\(stage)")
             for step in steps where step.stage == stage {
-                lines.append("  \(step.name)" + (step.scope == .client ? "" : "  (\(step.scope.label))"))
+                lines.append("  \(step.name)\(step.scope.mark)")
                 lines += step.changes.map { "    \($0)" }
                 if let text = step.plan.text { lines.append("    · \(redaction.ownText(text))") }
             }
