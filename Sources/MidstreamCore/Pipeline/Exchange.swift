@@ -22,9 +22,6 @@ struct Exchange: Interceptor {
         lastGivingUp = elements.lastIndex { $0.interceptor.traits.contains(.givesUpAnswers) } ?? -1
     }
 
-    /// Whether an exchange ends by itself when its time is over.
-    var keepsTime: Bool { informed?.keepsTime == true }
-
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         guard !request.hasLateLimits else {
             return try await next.within(limitsOf: request) { try await self.intercept($0, next: $1) }
@@ -114,7 +111,7 @@ struct Exchange: Interceptor {
         guard position.due != .max, let left = position.timeLeft, let call else { return terms }
         guard left > .zero else { throw position.overdue(phase: .notSent) }
         // The transport's own timer saves a task for each exchange, and tells a server that is too slow from a caller that leaves.
-        if keepsTime, call.stopwatch.isOnSystemClock {
+        if informed?.keepsTime == true, call.stopwatch.isOnSystemClock {
             terms.options.timeLimit = left
         } else {
             terms.isInterrupted = true
