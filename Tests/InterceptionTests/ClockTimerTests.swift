@@ -136,8 +136,6 @@ private final class Listener: TimerListener {
 }
 
 private struct BrokenClock: Clock {
-    struct Failure: Error {}
-
     let now = ContinuousClock.now
     let minimumResolution = Duration.zero
 

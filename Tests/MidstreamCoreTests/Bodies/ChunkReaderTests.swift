@@ -5,8 +5,6 @@ import Testing
 
 @Suite("A reader of chunks", .leavesNothing, .timeLimit(.minutes(10)))
 struct ChunkReaderTests {
-    private struct Failure: Error {}
-
     @Test("an error isn't followed by an end")
     func error() async {
         let chunks = ChunkReader(.incoming(next: { throw Failure() }, close: {}))

@@ -7,8 +7,6 @@ import Testing
 
 @Suite("A body that a transport of one's own receives", .leavesNothing, .timeLimit(.minutes(10)))
 struct ClosureBodyTests {
-    private struct Failure: Error {}
-
     private let chunks: Locked<[[UInt8]]>
     private let closed = Locked(0)
 
