@@ -65,12 +65,8 @@ package struct Suspension<Value: Sendable>: Sendable {
     ///   - timer: That of the clock on which the limit is measured.
     @inlinable
     nonisolated(nonsending) package func wait(for limit: Duration?, on timer: ClockTimer) async -> Ending {
-        guard let limit else { return await wait() }
-        guard limit > .zero else {
-            end(Task.isCancelled ? .cancelled : .timedOut)
-            return await wait()
-        }
-        guard !isOver else { return await wait() }
+        if let limit, limit <= .zero { end(Task.isCancelled ? .cancelled : .timedOut) }
+        guard let limit, !isOver else { return await wait() }
         let entry = timer.schedule(self, after: limit)
         defer { entry.cancel() }
         return await wait()
@@ -92,8 +88,8 @@ package struct Suspension<Value: Sendable>: Sendable {
     ///   - timer: That of the clock on which the limit is measured.
     @inlinable
     nonisolated(nonsending) package func value(within limit: Duration, on timer: ClockTimer) async -> Value? {
-        let entry = limit > .zero && !isOver ? timer.schedule(self, after: limit) : nil
         if limit <= .zero { end(.timedOut) }
+        let entry = isOver ? nil : timer.schedule(self, after: limit)
         let ending = await withUnsafeContinuation { park($0) }
         entry?.cancel()
         guard case .value(let value) = ending else { return nil }
