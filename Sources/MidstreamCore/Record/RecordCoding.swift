@@ -205,9 +205,9 @@ private struct EncodedBody: Codable {
 }
 
 private struct EncodedMetrics: Codable {
-    var times: [String: Double]
-    var addresses: [String: String]
-    var counts: [String: Int64]
+    var times: [String: Double] = [:]
+    var addresses: [String: String] = [:]
+    var counts: [String: Int64] = [:]
     var isReusedConnection: Bool?
     var isResumedSession: Bool?
     var interim: [Interim]
@@ -233,15 +233,10 @@ private struct EncodedMetrics: Codable {
     ]
 
     init(_ metrics: TransportMetrics, showing redaction: Redaction?) {
-        times = Dictionary(
-            uniqueKeysWithValues: Self.durations.compactMap { name, path in
-                metrics[keyPath: path].map { (name, $0 / .seconds(1)) }
-            })
-        addresses = Dictionary(
-            uniqueKeysWithValues: Self.texts.compactMap { name, path in metrics[keyPath: path].map { (name, $0) } })
-        counts = Dictionary(
-            uniqueKeysWithValues: Self.integers.compactMap { name, path in metrics[keyPath: path].map { (name, Int64($0)) } }
-                + Self.sizes.compactMap { name, path in metrics[keyPath: path].map { (name, $0) } })
+        for (name, path) in Self.durations { times[name] = metrics[keyPath: path].map { $0 / .seconds(1) } }
+        for (name, path) in Self.texts { addresses[name] = metrics[keyPath: path] }
+        for (name, path) in Self.integers { counts[name] = metrics[keyPath: path].map { Int64($0) } }
+        for (name, path) in Self.sizes { counts[name] = metrics[keyPath: path] }
         isReusedConnection = metrics.isReusedConnection
         isResumedSession = metrics.isResumedSession
         interim = metrics.interim.map {
