@@ -127,9 +127,14 @@ extension HTTPClient.Configuration {
         return CallObservation.Settings(observers, redaction, keepsInErrors: keepsCapsules ? 64 << 10 : 0)
     }
 
+    var limits: RequestLimits {
+        RequestLimits(
+            timeout: timeout, deadline: deadline, maxRetries: givenRetries, deadlineCoversBody: deadlineCoversBody)
+    }
+
     var arbiterSettings: ArbiterSettings {
         ArbiterSettings(
-            timeout: timeout, deadline: deadline, maxRetries: maxRetries, validators: validators, retryBudget: retryBudget,
-            maximumRetryAfter: maximumRetryAfter, sharesRetryAfter: sharesRetryAfter, clock: clock, now: now, random: random)
+            limits: limits, validators: validators, retryBudget: retryBudget, maximumRetryAfter: maximumRetryAfter,
+            sharesRetryAfter: sharesRetryAfter, clock: clock, now: now, random: random)
     }
 }

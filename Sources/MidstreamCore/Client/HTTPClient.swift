@@ -275,11 +275,7 @@ extension HTTPClient: CallOwner {
 
     package var random: @Sendable () -> Double { configuration.random }
 
-    package var limits: RequestLimits {
-        RequestLimits(
-            timeout: configuration.timeout, deadline: configuration.deadline, maxRetries: configuration.givenRetries,
-            deadlineCoversBody: configuration.deadlineCoversBody)
-    }
+    package var limits: RequestLimits { configuration.limits }
 
     package var redaction: Redaction { configuration.redaction }
 
