@@ -7,11 +7,10 @@ public import Foundation
 public struct MultipartForm: Sendable {
     /// One part of a form.
     public struct Part: Sendable {
-        let name: String
-        let content: HTTPBody
-        let fileName: String?
-        let contentType: String?
-        let headers: HTTPHeaders
+        /// The lines of its head that say what it is.
+        fileprivate let head: [UInt8]
+        fileprivate let content: HTTPBody
+        fileprivate let headers: HTTPHeaders
 
         /// A plain field.
         public static func field(_ name: String, _ value: some LosslessStringConvertible) -> Part {
@@ -47,17 +46,12 @@ public struct MultipartForm: Sendable {
             let given = headers.values(.contentType).first
             if given != nil { headers.remove(.contentType) }
             headers.remove(.contentDisposition)
-            return Part(
-                name: name, content: content, fileName: fileName, contentType: contentType ?? given ?? content.contentType,
-                headers: headers)
-        }
-
-        /// The lines of its head that say what it is.
-        fileprivate var head: [UInt8] {
             var head = "Content-Disposition: form-data; name=\"\(name.quotedInForm)\""
             if let fileName { head += "; filename=\"\(fileName.quotedInForm)\"" }
-            if let type = contentType { head += "\r\nContent-Type: \(type.withoutControls)" }
-            return Array("\(head)\r\n".utf8)
+            if let type = contentType ?? given ?? content.contentType {
+                head += "\r\nContent-Type: \(type.withoutControls)"
+            }
+            return Part(head: Array("\(head)\r\n".utf8), content: content, headers: headers)
         }
     }
 
