@@ -116,7 +116,10 @@ extension URLText {
     /// The parts as they may go on the wire: percent-encoded where they have to be, the host in ASCII.
     private static func checked(_ parts: URLText, of text: String) throws(Flaw) -> URLText {
         let host = try checkedHost(of: parts, text)
-        var parts = encoded(parts)
+        var parts = parts
+        parts.path = encoded(parts.path)
+        parts.query = parts.query.map(encoded)
+        parts.fragment = parts.fragment.map(encoded)
         if let given = parts.host, host != given {
             let userInfo = parts.userInfo.map { "\($0)@" } ?? ""
             parts.authority = "\(userInfo)\(host)\(parts.portText.map { ":\($0)" } ?? "")"
@@ -160,15 +163,7 @@ extension URLText {
         return HTTPError(.invalidRequest, "The URL \(flaw.rawValue).", phase: .notSent)
     }
 
-    /// The parts with everything percent-encoded that may not stand in a URL (RFC 3986 §2), the host excepted.
-    private static func encoded(_ parts: URLText) -> URLText {
-        var parts = parts
-        parts.path = encoded(parts.path)
-        parts.query = parts.query.map(encoded)
-        parts.fragment = parts.fragment.map(encoded)
-        return parts
-    }
-
+    /// A part other than the host with everything percent-encoded that may not stand in a URL (RFC 3986 §2).
     private static func encoded(_ text: Substring) -> Substring {
         let encoded = text.withBytes { $0.percentEncoded(exceptFor: .url, escapes: true) }
         return encoded.map { $0[...] } ?? text
