@@ -4,18 +4,12 @@ internal import Foundation
 struct JSONRedaction {
     private let names: Set<String>
     private let mark: [UInt8]
-    private var rest: ArraySlice<UInt8> = []
+    private var rest: ArraySlice<UInt8>
     private var shown: [UInt8] = []
 
     /// - Parameter names: In small letters; the usual ones are withheld beside them.
-    init(names: Set<String>, mark: String) {
-        self.names = names
-        self.mark = Array("\"\(mark)\"".utf8)
-    }
-
-    func redacted(_ text: String) -> String {
-        var work = self
-        work.rest = Array(text.utf8)[...]
+    static func redacted(_ text: String, names: Set<String>, mark: String) -> String {
+        var work = Self(names: names, mark: Array("\"\(mark)\"".utf8), rest: Array(text.utf8)[...])
         work.run()
         return String(decoding: work.shown, as: UTF8.self)
     }

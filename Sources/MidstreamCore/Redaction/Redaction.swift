@@ -93,7 +93,7 @@ public struct Redaction: Sendable, Hashable {
     private func shown(_ text: String, in form: TextForm) -> String? {
         switch form {
         case .items: marked(String(SecretItems(queryItems).withheld(in: URLText.redacted(items: text[...]))))
-        case .json: JSONRedaction(names: jsonFields, mark: mark).redacted(text)
+        case .json: JSONRedaction.redacted(text, names: jsonFields, mark: mark)
         case .plain: text
         case .unknown: nil
         }
