@@ -9,29 +9,18 @@ enum Outcome: Sendable {
         if case .response(let response) = self { response } else { nil }
     }
 
-    /// The request as it went on the wire, as far as that is known.
-    var request: HTTPRequest? {
-        switch self {
-        case .response(let response): response.request
-        case .failure(let error): (error as? HTTPError)?.request
-        }
+    private var failure: HTTPError? {
+        if case .failure(let error as HTTPError) = self { error } else { nil }
     }
+
+    /// The request as it went on the wire, as far as that is known.
+    var request: HTTPRequest? { response?.request ?? failure?.request }
 
     /// Whether it is what another call has ended with, which an interceptor has made.
-    var isOfEndedCall: Bool {
-        switch self {
-        case .response(let response): response.hasEndedCall
-        case .failure(let error): (error as? HTTPError)?.hasEndedCall ?? false
-        }
-    }
+    var isOfEndedCall: Bool { response?.hasEndedCall ?? failure?.hasEndedCall ?? false }
 
     /// How far the request had come, if that is known.
-    var phase: HTTPError.Phase? {
-        switch self {
-        case .response: .answered
-        case .failure(let error): (error as? HTTPError)?.phase
-        }
-    }
+    var phase: HTTPError.Phase? { response == nil ? failure?.phase : .answered }
 
     /// What a retry after it takes from the budget.
     var retryCost: Int {
