@@ -2,7 +2,7 @@
 public struct TypedRequest<Value: Decodable & Sendable>: Sendable {
     /// What is sent.
     public var request: HTTPRequest
-    private let decoder: (any BodyDecoder)?
+    fileprivate let decoder: (any BodyDecoder)?
 
     /// Makes a typed request of any request.
     ///
@@ -20,8 +20,6 @@ public struct TypedRequest<Value: Decodable & Sendable>: Sendable {
         try change(&typed.request)
         return typed
     }
-
-    fileprivate func value(of response: HTTPResponse) throws -> Value { try response.decode(Value.self, decoder: decoder) }
 }
 
 /// The usual methods. Each takes a URL, absolute or relative to the client's base URL (see ``RequestURL``), and what the answer is decoded
@@ -113,6 +111,6 @@ extension HTTPClient {
     /// - Throws: What ``send(_:)-(HTTPRequest)`` throws, for a rejected status too; ``HTTPError/Code/decoding`` when the body isn't what
     ///   was expected.
     public func send<Value>(_ request: TypedRequest<Value>) async throws -> Value {
-        try request.value(of: try await send(request.request))
+        try await send(request.request).decode(Value.self, decoder: request.decoder)
     }
 }
