@@ -227,10 +227,9 @@ extension HTTPRequest {
 }
 
 extension Next where Input == HTTPRequest, Output == HTTPResponse {
+    /// The end of the pipeline; nil in a chain of its own within an interceptor, which doesn't see who comes behind it.
+    var exchange: Exchange? { links.steps[links.steps.count - 1] as? Exchange }
+
     /// Whether an interceptor further in may give up answers, so that ``HTTPRequest/onGivenUp`` is of use.
-    package var mayGiveUpAnswers: Bool {
-        // A chain of its own within an interceptor doesn't see who comes behind it.
-        guard let exchange = links.steps[links.steps.count - 1] as? Exchange else { return true }
-        return exchange.lastGivingUp >= Int(index)
-    }
+    package var mayGiveUpAnswers: Bool { exchange.map { $0.lastGivingUp >= Int(index) } ?? true }
 }

@@ -41,8 +41,7 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
     /// The same, as the library compares it.
     package func identity(of request: HTTPRequest) -> WireIdentity {
         let place = Int(index)
-        guard let exchange = links.steps[links.steps.count - 1] as? Exchange else {
-            // A chain of its own within an interceptor doesn't see who comes behind it.
+        guard let exchange else {
             var identity = WireIdentity()
             identity.add(.unknown)
             return identity
