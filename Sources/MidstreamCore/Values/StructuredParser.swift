@@ -8,7 +8,6 @@ struct StructuredParser {
     private static let mostMembers = 1024
     /// How many items an Inner List may have, and how many parameters anything (§3.1.1, §3.1.2).
     private static let mostItems = 256
-    private static let mostParameters = 256
 
     private let bytes: [UInt8]
     /// Behind it are only spaces.
@@ -85,7 +84,7 @@ struct StructuredParser {
         while self.take(";") {
             count += 1
             skipSpaces()
-            guard count <= Self.mostParameters, let key = key(), let value = value({ $0.item() }) else { return false }
+            guard count <= Self.mostItems, let key = key(), let value = value({ $0.item() }) else { return false }
             take(self, key, value)
         }
         return true
