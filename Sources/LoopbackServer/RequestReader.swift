@@ -2,19 +2,6 @@ package import MidstreamCore
 
 /// Reads the requests of one connection, one after the other, whatever the boundaries of what arrives.
 package struct RequestReader {
-    package struct Limits: Sendable {
-        /// The length of a head or of trailers past which they are answered with 431.
-        package var maximumHead = 64 << 10
-        /// The length of a body past which it is answered with 413.
-        package var maximumBody = 0
-        /// How many bytes of a body are kept.
-        package var keptBody = 0
-        /// When to give up reading; nil: never.
-        package var deadline: ContinuousClock.Instant?
-
-        package init() {}
-    }
-
     package struct Body {
         package var bytes: [UInt8] = []
         package var length = 0
@@ -22,13 +9,27 @@ package struct RequestReader {
     }
 
     private let socket: Socket
-    private let limits: Limits
+    private let maximumHead: Int
+    private let maximumBody: Int
+    private let keptBody: Int
+    private let deadline: ContinuousClock.Instant?
     private var buffer: [UInt8] = []
     private var start = 0
 
-    package init(_ socket: Socket, limits: Limits) {
+    /// - Parameters:
+    ///   - maximumHead: The length of a head or of trailers past which they are answered with 431.
+    ///   - maximumBody: The length of a body past which it is answered with 413.
+    ///   - keptBody: How many bytes of a body are kept.
+    ///   - deadline: When to give up reading; nil: never.
+    package init(
+        _ socket: Socket, maximumHead: Int = 64 << 10, maximumBody: Int = 0, keptBody: Int = 0,
+        deadline: ContinuousClock.Instant? = nil
+    ) {
         self.socket = socket
-        self.limits = limits
+        self.maximumHead = maximumHead
+        self.maximumBody = maximumBody
+        self.keptBody = keptBody
+        self.deadline = deadline
     }
 
     /// The next head; nil when the client has closed its side instead of sending one.
@@ -42,7 +43,7 @@ package struct RequestReader {
             skipped += 1
             guard skipped <= 16 else { throw Rejection("Too many empty lines before the request.") }
         }
-        return try RequestHead(lines(upTo: limits.maximumHead))
+        return try RequestHead(lines(upTo: maximumHead))
     }
 
     /// The lines up to an empty one, without it. Copies, so that none keeps the buffer it came in.
@@ -70,14 +71,14 @@ package struct RequestReader {
                 try read(size, into: &body, isKept: isKept)
                 guard try chunkLine(upTo: 2).isEmpty else { throw Rejection("A chunk is longer than its size says.") }
             }
-            body.trailers = try RequestHead.fields(lines(upTo: limits.maximumHead)[...])
+            body.trailers = try RequestHead.fields(lines(upTo: maximumHead)[...])
         }
         return body
     }
 
     private func check(_ length: Int, isKept: Bool) throws {
-        guard isKept, length > limits.maximumBody else { return }
-        throw Rejection(.contentTooLarge, "The body is longer than the server's limit of \(limits.maximumBody) bytes.")
+        guard isKept, length > maximumBody else { return }
+        throw Rejection(.contentTooLarge, "The body is longer than the server's limit of \(maximumBody) bytes.")
     }
 
     private mutating func read(_ count: Int, into body: inout Body, isKept: Bool) throws {
@@ -85,7 +86,7 @@ package struct RequestReader {
         while missing > 0 {
             if start == buffer.count, try !fill() { throw ConnectionEnded() }
             let part = buffer[start...].prefix(missing)
-            if isKept { body.bytes += part.prefix(max(0, limits.keptBody - body.bytes.count)) }
+            if isKept { body.bytes += part.prefix(max(0, keptBody - body.bytes.count)) }
             body.length += part.count
             missing -= part.count
             start += part.count
@@ -130,7 +131,7 @@ package struct RequestReader {
     private mutating func fill() throws -> Bool {
         buffer.removeSubrange(..<start)
         start = 0
-        let (socket, deadline) = (socket, limits.deadline)
+        let (socket, deadline) = (socket, deadline)
         let received = try [UInt8](unsafeUninitializedCapacity: 64 << 10) { space, count in
             count = try socket.receive(into: UnsafeMutableRawBufferPointer(space), until: deadline)
         }

@@ -32,10 +32,7 @@ final class InspectorServer: Sendable {
 
     /// Answers one request.
     private func serve(_ socket: Socket) {
-        var limits = RequestReader.Limits()
-        limits.maximumHead = Self.maximumHead
-        limits.deadline = .now + patience
-        var reader = RequestReader(socket, limits: limits)
+        var reader = RequestReader(socket, maximumHead: Self.maximumHead, deadline: .now + patience)
         do {
             guard let head = try reader.head() else { return }
             switch path.resource(head.target, head.headers) {

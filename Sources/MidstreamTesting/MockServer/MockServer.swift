@@ -146,12 +146,3 @@ extension MockServer.Failure {
         do { return try work() } catch let failure as ServerFailure { throw Self(failure.description) }
     }
 }
-
-extension MockServer.Limits {
-    /// As far as they are about reading.
-    var ofReader: RequestReader.Limits {
-        var limits = RequestReader.Limits()
-        (limits.maximumBody, limits.keptBody) = (maximumBody, keptBody)
-        return limits
-    }
-}

@@ -16,7 +16,7 @@ final class ServerConnection: Sendable {
 
     /// Runs on the connection's thread until the connection is to be closed.
     func serve() {
-        var reader = RequestReader(socket, limits: server.limits.ofReader)
+        var reader = RequestReader(socket, maximumBody: server.limits.maximumBody, keptBody: server.limits.keptBody)
         do {
             var count = 0
             repeat { count += 1 } while try serveRequest(count, from: &reader) == .kept

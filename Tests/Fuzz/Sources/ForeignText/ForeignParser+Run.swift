@@ -264,7 +264,7 @@ extension ForeignParser {
         let (sender, receiver) = (Socket(descriptor: ends[0]), Socket(descriptor: ends[1]))
         try? bytes.prefix(48 << 10).withUnsafeBytes { try sender.send($0) }
         sender.close()
-        var reader = RequestReader(receiver, limits: MockServer.Limits().ofReader)
+        var reader = RequestReader(receiver, maximumBody: 64 << 20, keptBody: .max)
         while let head = try? reader.head(), let body = try? reader.body(head.framing, isKept: true) {
             let request = RecordedRequest(
                 method: head.method, target: head.target, version: head.version, headers: head.headers, body: body.bytes,
