@@ -53,7 +53,6 @@ public final class InspectorObserver: CallObserver {
         keepsBodies = max(0, bodies)
         do {
             server = try InspectorServer(port: port, calls: calls, patience: patience)
-            try server.start()
         } catch let failure as ServerFailure {
             throw Failure(description: failure.description)
         }

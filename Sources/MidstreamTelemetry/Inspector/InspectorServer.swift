@@ -18,15 +18,12 @@ final class InspectorServer: Sendable {
         path = InspectorPath(port: listener.port)
         self.calls = calls
         self.patience = patience
+        try listener.start(upTo: Self.maximumConnections) { [self] socket, _ in serve(socket) }
+        ResourceWitness.tell(of: self)
     }
 
     var url: String { path.url }
     var connectionCount: Int { listener.openConnections }
-
-    func start() throws {
-        try listener.start(upTo: Self.maximumConnections) { [self] socket, _ in serve(socket) }
-        ResourceWitness.tell(of: self)
-    }
 
     func close() { try? listener.stop() }
 

@@ -69,12 +69,7 @@ public final class MockServer: Sendable {
     public init(
         port: Int = 0, family: Family = .ipv4, clock: any Clock<Duration> = ContinuousClock(), limits: Limits = Limits()
     ) throws {
-        state = try Failure.told {
-            let listener = try Listener(port: port, isIPv6: family == .ipv6)
-            let state = ServerState(listener: listener, family: family, clock: clock, limits: limits)
-            try state.start()
-            return state
-        }
+        state = try Failure.told { try ServerState(port: port, family: family, clock: clock, limits: limits) }
     }
 
     deinit { state.shutdown() }

@@ -20,17 +20,12 @@ final class ServerState: Sendable {
     let random = SimulatedRandom(seed: 0)
     private let state = Locked(State())
 
-    init(
-        listener: Listener, family: MockServer.Family, clock: any Clock<Duration>, limits: MockServer.Limits
-    ) {
-        self.listener = listener
+    init(port: Int, family: MockServer.Family, clock: any Clock<Duration>, limits: MockServer.Limits) throws {
+        listener = try Listener(port: port, isIPv6: family == .ipv6)
         self.family = family
         self.clock = clock
         self.limits = limits
         log = RequestLog(limit: limits.keptRequests)
-    }
-
-    func start() throws {
         try listener.start { [self] socket, number in ServerConnection(socket, number: number, server: self).serve() }
         ResourceWitness.tell(of: self)
     }
