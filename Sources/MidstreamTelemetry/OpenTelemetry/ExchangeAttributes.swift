@@ -94,22 +94,16 @@ extension EventValue {
 
 /// Attributes in the order in which they were added.
 struct AttributeList: Hashable {
-    private(set) var all: [(name: String, value: EventValue)] = []
-
-    mutating func add(_ name: String, _ value: String?) { if let value { all.append((name, .string(value))) } }
-    mutating func add(_ name: String, _ value: (some BinaryInteger)?) {
-        if let value { all.append((name, .integer(Int64(value)))) }
+    struct Attribute: Hashable {
+        let name: String
+        let value: EventValue
     }
-    mutating func add(_ name: String, _ value: EventValue) { all.append((name, value.inJSON)) }
 
-    static func == (a: Self, b: Self) -> Bool { a.all.elementsEqual(b.all) { $0 == $1 } }
+    private(set) var all: [Attribute] = []
 
-    func hash(into hasher: inout Hasher) {
-        for (name, value) in all {
-            hasher.combine(name)
-            hasher.combine(value)
-        }
-    }
+    mutating func add(_ name: String, _ value: String?) { if let value { add(name, .string(value)) } }
+    mutating func add(_ name: String, _ value: (some BinaryInteger)?) { if let value { add(name, .integer(Int64(value))) } }
+    mutating func add(_ name: String, _ value: EventValue) { all.append(Attribute(name: name, value: value.inJSON)) }
 }
 
 extension JSONObject {
@@ -122,7 +116,7 @@ extension JSONObject {
     }
 
     mutating func add(_ attributes: AttributeList) {
-        addAttributes { json in for (name, value) in attributes.all { json.attribute(name, value) } }
+        addAttributes { json in for attribute in attributes.all { json.attribute(attribute.name, attribute.value) } }
     }
 
     /// One more, of a name that needs no escaping.

@@ -91,15 +91,15 @@ extension AttributeList {
 
     /// As Prometheus writes them.
     fileprivate var labels: String {
-        all.map { name, value in
+        all.map { attribute in
             let text =
-                switch value {
+                switch attribute.value {
                 case .string(let text): text
                 case .integer(let number): "\(number)"
                 case .number(let number): "\(number)"
                 case .boolean(let flag): "\(flag)"
                 }
-            return "\(name.replacing(".", with: "_"))=\"\(text.replacing(scalars: Self.escapes))\""
+            return "\(attribute.name.replacing(".", with: "_"))=\"\(text.replacing(scalars: Self.escapes))\""
         }.joined(separator: ",")
     }
 }
