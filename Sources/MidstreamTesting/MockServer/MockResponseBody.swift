@@ -48,11 +48,6 @@ private struct AsyncChunks<Chunks: IteratorProtocol<[UInt8]> & Sendable>: AsyncS
     mutating func next() async -> [UInt8]? { chunks.next() }
 }
 
-extension HTTPBody {
-    /// How the body is delimited when nothing else says so.
-    var usualFraming: ResponseFraming { length.map { .length(Int(clamping: $0)) } ?? .chunked }
-}
-
 /// How the end of a response's body is told (RFC 9112 §6.3).
 enum ResponseFraming: Equatable {
     case length(Int)

@@ -28,11 +28,9 @@ struct ResponseWriter {
     private static func framing(of response: MockServer.Response, to request: RequestHead?) -> ResponseFraming {
         let isAskedFor = response.headers[.transferEncoding].map { $0.equalsIgnoringASCIICase("chunked") } ?? false
         // A length that is said of a body whose length isn't known leaves its end to the connection.
-        let saysLength = response.headers.contains(.contentLength) || response.fault?.declaredLength != nil
-        let endsLast = response.closeDelimited || saysLength && response.body.length == nil
-        let usual = endsLast ? .untilClose : response.body.usualFraming
-        let wants =
-            isAskedFor || response.trailers != nil || response.fault == .truncatedChunk ? .chunked : usual
+        let endsLast = response.closeDelimited || response.saysLength && response.body.length == nil
+        let usual = endsLast ? .untilClose : response.body.length.map { ResponseFraming.length(Int(clamping: $0)) } ?? .chunked
+        let wants = isAskedFor || response.trailers != nil || response.fault == .truncatedChunk ? .chunked : usual
         guard wants == .chunked else { return wants }
         let understands = request.map { $0.version == .http1_1 } ?? true
         return understands && response.version == .http1_1 ? .chunked : .untilClose
@@ -113,9 +111,9 @@ struct ResponseWriter {
         if response.fault == .truncatedChunk, !hasBody || framing != .chunked {
             return "has a fault in the framing of a chunked body, which it hasn't"
         }
-        if isAgreement, declaredLength != nil { return "has a fault in the length of a body, which it hasn't" }
+        if isAgreement, response.declaredLength != nil { return "has a fault in the length of a body, which it hasn't" }
         // Both framings together are for who asks for them by name.
-        if hasBody, framing == .chunked, saysLength, !response.headers.contains(.transferEncoding) {
+        if hasBody, framing == .chunked, response.saysLength, !response.headers.contains(.transferEncoding) {
             return "has a length, and trailers or a fault that need chunks"
         }
         return nil
@@ -126,21 +124,23 @@ struct ResponseWriter {
     private func head() -> [UInt8] {
         let reason = response.reason ?? response.status.reason
         var head = Array("\(response.version) \(response.status.code) \(reason)\r\n".utf8)
-        head.append(fields: response.headers.bytes(replacingContentLength: declaredLength))
+        head.append(fields: response.headers.bytes(replacingContentLength: response.declaredLength))
         let given = response.headers
         // To a HEAD, too, which has the fields of a GET (RFC 9110 §9.3.2).
         let allowsFraming = response.status.code >= 200 && response.status != .noContent && response.status != .notModified
         if let contentType = response.body.contentType, allowsFraming, !given.contains(.contentType) {
             head.append(field: "Content-Type", contentType)
         }
-        if !saysLength, !given.contains(.transferEncoding) {
+        if !response.saysLength, !given.contains(.transferEncoding) {
             switch framing {
             case .length(let length) where allowsFraming: head.append(field: "Content-Length", "\(length)")
             case .chunked where allowsFraming: head.append(field: "Transfer-Encoding", "chunked")
             default: break
             }
         }
-        if let declaredLength, !given.contains(.contentLength) { head.append(field: "Content-Length", "\(declaredLength)") }
+        if let declared = response.declaredLength, !given.contains(.contentLength) {
+            head.append(field: "Content-Length", "\(declared)")
+        }
         if !given.contains(.connection), response.fault?.place != .afterResponse {
             if !isKept {
                 head.append(field: "Connection", "close")
@@ -161,12 +161,9 @@ struct ResponseWriter {
     /// Whether the connection becomes a socket; with another status, it is the answer of a server that knows none.
     private var isAgreement: Bool { response.socket != nil && response.status.code == 101 }
 
-    private var declaredLength: Int? { response.fault?.declaredLength }
-    private var saysLength: Bool { response.headers.contains(.contentLength) || declaredLength != nil }
-
     /// Whether what follows the head isn't what that says, so that no other response can come after it.
     private var endsConnection: Bool {
-        if response.fault == .truncatedChunk || declaredLength != nil { return true }
+        if response.fault == .truncatedChunk || response.declaredLength != nil { return true }
         guard hasBody, framing != .chunked, let length = response.headers[.contentLength] else { return false }
         return Int64(length) != response.body.length
     }
@@ -189,11 +186,10 @@ struct ResponseWriter {
     }
 }
 
-extension Fault {
-    fileprivate var declaredLength: Int? { if case .wrongContentLength(let declared) = self { declared } else { nil } }
-}
-
 extension MockServer.Response {
+    fileprivate var declaredLength: Int? { if case .wrongContentLength(let declared)? = fault { declared } else { nil } }
+    fileprivate var saysLength: Bool { headers.contains(.contentLength) || declaredLength != nil }
+
     /// The response with those faults that are another response, or another one on the wire.
     fileprivate func withHeadFault(_ random: SimulatedRandom) -> MockServer.Response {
         var response = self
