@@ -25,7 +25,6 @@ struct AnswerTests {
 
     @Test("is told by the exit status", arguments: [200, 302, 404, 502, 700])
     func status(code: Int) async throws {
-        defer { server.shutdown() }
         server.respond { _ in .init(status: HTTPStatus(code)) }
         let file = folder.url.appendingPathComponent("out").path
         #expect(try await run("-o", file) == (code < 400 ? 0 : 1))
@@ -37,7 +36,6 @@ struct AnswerTests {
 
     @Test("one that has nothing for a file is none, unless it is expected", arguments: [202, 204])
     func nothingToKeep(code: Int) async throws {
-        defer { server.shutdown() }
         server.respond { _ in .init(status: HTTPStatus(code)) }
         let file = try folder.file(Array("before".utf8))
         #expect(try await run("-o", file.path) == 1)
@@ -63,7 +61,6 @@ struct AnswerTests {
 
     @Test("a file is replaced when the answer is complete, and not before")
     func files() async throws {
-        defer { server.shutdown() }
         let file = try folder.file(Array("before".utf8))
         var cut = MockServer.Response(body: .bytes([UInt8](repeating: 65, count: 100_000)))
         cut.fault = .disconnect(.insideBody(afterBytes: 1_000))
@@ -79,7 +76,6 @@ struct AnswerTests {
         "credentials go to the URL's origin alone",
         arguments: [["-u", "user:S3CR3T"], ["--bearer", "S3CR3T"], ["-u", "user:S3CR3T", "--digest"]])
     func credentials(words: [String]) async throws {
-        defer { server.shutdown() }
         let other = try MockServer()
         defer { other.shutdown() }
         let target = other.url("/elsewhere")
@@ -97,7 +93,6 @@ struct AnswerTests {
 
     @Test("a file of another digest isn't kept")
     func digests() async throws {
-        defer { server.shutdown() }
         server.respond { _ in .init(body: "hello") }
         let file = folder.url.appendingPathComponent("out").path
         #expect(try await run("-o", file, "--sha256", Self.otherDigest) == 1)
@@ -110,7 +105,6 @@ struct AnswerTests {
         "a file stays as it was when another content comes or a failure, whatever else is asked for",
         arguments: [["--trace"], ["-i"], ["--expect", "json"], ["--expect", "200"]])
     func kept(words: [String]) async throws {
-        defer { server.shutdown() }
         server.enqueue(.init(body: "hello"))
         server.enqueue(.init(status: 500, body: "broken"))
         let file = try folder.file(Array("before".utf8))
@@ -123,7 +117,6 @@ struct AnswerTests {
 
     @Test("what is expected of a body is looked for in its file, and in an answer that is none's content")
     func expectationsOfFiles() async throws {
-        defer { server.shutdown() }
         let file = folder.url.appendingPathComponent("out").path
         for (expected, status) in [("json.a == 1", 0), ("json.a == 2", 1)] as [(String, Int32)] {
             server.enqueue(.init(body: #"{"a":1}"#))
@@ -137,7 +130,6 @@ struct AnswerTests {
         "what can't be checked before it is kept isn't asked for",
         arguments: [["--sha256", Self.otherDigest], ["-C"]])
     func unchecked(words: [String]) async throws {
-        defer { server.shutdown() }
         let file = try folder.file(Array("before".utf8))
         let link = folder.url.appendingPathComponent("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
@@ -156,7 +148,6 @@ struct AnswerTests {
     #if os(Linux)
         @Test("a file that broke off is continued by the next run")
         func resume() async throws {
-            defer { server.shutdown() }
             let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
             var cut = MockServer.Response(headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes"], body: .bytes(body))
             cut.fault = .disconnect(.insideBody(afterBytes: 60_000))
@@ -177,7 +168,6 @@ struct AnswerTests {
 
         @Test("a connection is made as it is wished")
         func connections() async throws {
-            defer { server.shutdown() }
             server.respond { _ in .init() }
             let port = try #require(URLComponents(string: server.url())?.port)
             let words = [

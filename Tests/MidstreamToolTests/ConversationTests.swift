@@ -34,7 +34,6 @@
 
         @Test("Lines go there and back over a ws URL, with a token, until the input ends")
         func lines() async throws {
-            defer { server.shutdown() }
             let ends = Locked<[MockWebSocket.Event]>([])
             server.respond(webSocket: { socket in
                 while let event = try await socket.next() {
@@ -57,7 +56,6 @@
 
         @Test("A server that answers no ping is told all the same that the input is over")
         func withoutPongs() async throws {
-            defer { server.shutdown() }
             let pinged = Gate()
             let ends = Locked<[MockWebSocket.Event]>([])
             server.respond(webSocket: { socket in
@@ -81,7 +79,6 @@
 
         @Test("A server that doesn't answer the closing either may have seen nothing: a failure")
         func withoutAnyAnswer() async throws {
-            defer { server.shutdown() }
             let (pinged, closed) = (Gate(), Gate())
             server.respond(webSocket: { socket in
                 while let event = try await socket.next() {
@@ -102,7 +99,6 @@
 
         @Test("A server from which anything comes is pinged anew before it is told that the input is over")
         func busy() async throws {
-            defer { server.shutdown() }
             let (heard, pingedAnew) = (Gate(), Gate())
             let ends = Locked<[MockWebSocket.Event]>([])
             server.respond(webSocket: { socket in
@@ -138,7 +134,6 @@
 
         @Test("Its upgrade can be traced, and bytes are written as they are")
         func bytes() async throws {
-            defer { server.shutdown() }
             server.respond(webSocket: { socket in
                 try await socket.send([0, 0xFF, 0x0A])
                 try await socket.echo()
@@ -150,7 +145,6 @@
 
         @Test("An answer that opens no socket is a failure, whatever it says", arguments: [200, 302])
         func refused(code: Int) async throws {
-            defer { server.shutdown() }
             server.respond { _ in .init(status: HTTPStatus(code)) }
             let child = try await run("timeout 60 $m ws $h/feed --no-redirects --transport wire < /dev/null")
             #expect(child.status == .exited(1) && child.errorText.contains("unacceptableStatus"), "\(child.errorText)")
@@ -158,7 +152,6 @@
 
         @Test("What would be asked is shown, and not sent")
         func shown() async throws {
-            defer { server.shutdown() }
             let explained = try await run("$m ws $h/feed --explain")
             #expect(explained.status == .exited(0) && explained.text.contains("Upgrade: websocket"), "\(explained.errorText)")
             let command = try await run("$m ws http://$h/feed A:b --curl")

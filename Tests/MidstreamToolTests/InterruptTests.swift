@@ -68,7 +68,6 @@ struct InterruptTests {
         "keeps what came until then, also where a shell and the kernel both tell it",
         .enabled(if: Tool.path != nil), arguments: [[SIGINT], [SIGTERM, SIGTERM], [SIGTERM, SIGHUP]])
     func interruptedStream(signals: [Int32]) async throws {
-        defer { server.shutdown() }
         let (isAsked, isTold) = (Gate(), Gate())
         server.respond { request in
             switch request.path {

@@ -30,7 +30,6 @@ struct OutputTests {
 
     @Test("What stands there is written to, and not replaced")
     func written() async throws {
-        defer { server.shutdown() }
         let file = try folder.file(Array("much longer than before".utf8))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         let link = folder.url.appendingPathComponent("link")
@@ -54,7 +53,6 @@ struct OutputTests {
 
     @Test("A file is closed also when the answer breaks off")
     func closed() async throws {
-        defer { server.shutdown() }
         var cut = MockServer.Response(body: .bytes([UInt8](repeating: 65, count: 100_000)))
         cut.fault = .disconnect(.insideBody(afterBytes: 1_000))
         server.enqueue(cut)
@@ -72,7 +70,6 @@ struct OutputTests {
 
     @Test("Limits of time hold for the body as well", arguments: ["--deadline", "--timeout"])
     func limits(option: String) async throws {
-        defer { server.shutdown() }
         var endless = MockServer.Response(body: .bytes([UInt8](repeating: 65, count: 100_000)))
         endless.fault = .stall(.insideBody(afterBytes: 1_000))
         server.enqueue(endless)
@@ -98,7 +95,6 @@ struct OutputTests {
             ("{ \"$0\" get \"$1\"; echo \"$?\" >&2; } | head -c 1", 0), ("\"$0\" get \"$1\" > /dev/null 2>&-", 0),
         ])
     func failures(script: String, status: Int) async throws {
-        defer { server.shutdown() }
         let child = try await shell(script)
         if script.contains("head") {
             #expect(child.errorText == "0\n")
@@ -113,7 +109,6 @@ struct OutputTests {
         "A batch whose answers can't be written waits for no more requests",
         .enabled(if: Tool.path != nil && FileManager.default.fileExists(atPath: "/dev/full")))
     func unheard() async throws {
-        defer { server.shutdown() }
         server.respond { _ in .init() }
         // Its end of the pipe stays open.
         let script = """
@@ -131,7 +126,6 @@ struct OutputTests {
 
     @Test("Nothing is sent where its answer couldn't be written", arguments: ["none/file", ".", "link"])
     func unwritable(path: String) async throws {
-        defer { server.shutdown() }
         server.respond { _ in .init(body: "hello") }
         let link = folder.url.appendingPathComponent("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.url)
@@ -144,7 +138,6 @@ struct OutputTests {
 
     @Test("A file is made where there is none, and where a link leads", arguments: ["file", "link"])
     func made(path: String) async throws {
-        defer { server.shutdown() }
         server.respond { _ in .init(body: "hello") }
         let (file, link) = (folder.url.appendingPathComponent("file"), folder.url.appendingPathComponent("link"))
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
@@ -155,7 +148,6 @@ struct OutputTests {
 
     @Test("A session is its owner's alone before anything stands in it")
     func session() throws {
-        defer { server.shutdown() }
         let file = try folder.file(Array("[]".utf8))
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
         var mode: Int?
@@ -174,7 +166,6 @@ struct OutputTests {
 
     @Test("A session that can't be written leaves nothing but its lock")
     func unwrittenSession() throws {
-        defer { server.shutdown() }
         let file = folder.url.appendingPathComponent("session")
         let session = try Session(file.path)
         session.jar.set(try Cookie("a", "1", domain: "example.com"))
@@ -192,7 +183,6 @@ struct OutputTests {
 
     @Test("What a run that was killed has written of a session is gone after the next")
     func killedSession() throws {
-        defer { server.shutdown() }
         let session = try Session(folder.url.appendingPathComponent("session").path)
         session.jar.set(try Cookie("a", "1", domain: "example.com"))
         var path = ""
@@ -207,7 +197,6 @@ struct OutputTests {
 
     @Test("Runs at once keep in a session what each of them has changed")
     func sessionsAtOnce() throws {
-        defer { server.shutdown() }
         let path = folder.url.appendingPathComponent("session").path
         func cookie(_ name: String, _ value: String) throws -> Cookie { try Cookie(name, value, domain: "example.com") }
         let first = try Session(path)
@@ -228,7 +217,6 @@ struct OutputTests {
 
     @Test("A page is its owner's alone, but for one that replaces a page of more rights")
     func page() throws {
-        defer { server.shutdown() }
         let page = folder.url.appendingPathComponent("calls.html")
         let target = try PageTarget(page.path, of: folder.url.appendingPathComponent("calls.har").path)
         for (text, mode) in [("first", 0o600), ("second", 0o644)] {
@@ -242,7 +230,6 @@ struct OutputTests {
 
     @Test("A session is written before a collector is asked, which may not answer", .enabled(if: Tool.path != nil))
     func sessionBeforeTelemetry() async throws {
-        defer { server.shutdown() }
         let (file, isWritten) = (folder.url.appendingPathComponent("session"), Locked(false))
         server.respond { request in
             guard request.path != "/" else { return .init(headers: [.setCookie: "a=b"]) }
@@ -256,7 +243,6 @@ struct OutputTests {
 
     @Test("Spans that were lost are told, though the last export was taken", .enabled(if: Tool.path != nil))
     func lostSpans() async throws {
-        defer { server.shutdown() }
         let isRefused = Locked(false)
         server.respond { request in
             guard request.path.hasSuffix("/v1/traces") else { return .init() }
@@ -276,7 +262,6 @@ struct OutputTests {
 
     @Test("A file that can't be written is no wrong usage", .enabled(if: Tool.path != nil))
     func status() async throws {
-        defer { server.shutdown() }
         let child = try await shell("\"$0\" post \"$1\" -d x -o \"$2/file\"")
         #expect(child.status == .exited(1) && server.requests.isEmpty)
         #expect(child.errorText.hasPrefix("midst: can't write the file '") && !child.errorText.contains("--help"))
@@ -284,7 +269,6 @@ struct OutputTests {
 
     @Test("What a server sends is shown without control characters", .enabled(if: Tool.path != nil))
     func controls() async throws {
-        defer { server.shutdown() }
         for option in ["-i", "-v", "--trace"] {
             let child = try await shell("\"$0\" get \"$1\" \(option)")
             try FileManager.default.removeItem(at: folder.url.appendingPathComponent("full"))
