@@ -499,6 +499,16 @@ struct TelemetryExportTests {
         check(exporter, received.withLock { $0 })
     }
 
+    /// An exporter to a collector, and a client whose calls it sees. By default its clock stands still, so that nothing is sent until a batch is
+    /// full.
+    private func exporting(
+        to collector: StubTransport, metricsInterval: Duration = .seconds(60), clock: TestClock = TestClock()
+    ) throws -> (OpenTelemetryExporter, HTTPClient) {
+        let exporter = try OpenTelemetryExporter(
+            to: .collector("http://collector", over: collector), service: "shop", metricsInterval: metricsInterval, clock: clock)
+        return (exporter, testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok))
+    }
+
     @Test("says what OTLP wants of a request")
     func request() async throws {
         try await export([{ HTTPResponse(status: .ok, body: .text("{}"), request: $0) }]) { exporter, requests in
@@ -529,9 +539,7 @@ struct TelemetryExportTests {
                 ? HTTPResponse(status: 503, headers: ["Retry-After": "\(seconds)"], request: request)
                 : HTTPResponse(status: .ok, request: request)
         }
-        let exporter = try OpenTelemetryExporter(
-            to: .collector("http://collector", over: collector), service: "shop", clock: clock)
-        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        let (exporter, client) = try exporting(to: collector, clock: clock)
         _ = try await client.send(HTTPRequest("http://h/"))
         await eventually { clock.nextDeadline?.offset == .seconds(5) }
         clock.advance(by: .seconds(5))
@@ -595,10 +603,7 @@ struct TelemetryExportTests {
             }
             return HTTPResponse(status: .ok, request: request)
         }
-        // On a clock that stands still, so that none is sent before it is full.
-        let exporter = try OpenTelemetryExporter(
-            to: .collector("http://collector", over: collector), service: "shop", clock: TestClock())
-        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        let (exporter, client) = try exporting(to: collector)
         for _ in 0..<512 { _ = try await client.send(HTTPRequest("http://h/")) }
         await eventually { received.withLock { $0 } == 1 }
         for _ in 0..<2_058 { _ = try await client.send(HTTPRequest("http://h/")) }
@@ -611,9 +616,7 @@ struct TelemetryExportTests {
     @Test("sends metrics in their time, also where each batch is full before its own")
     func metricsUnderLoad() async throws {
         let (collector, clock) = (StubTransport.ok, TestClock())
-        let exporter = try OpenTelemetryExporter(
-            to: .collector("http://collector", over: collector), service: "shop", metricsInterval: .seconds(8), clock: clock)
-        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        let (exporter, client) = try exporting(to: collector, metricsInterval: .seconds(8), clock: clock)
         func sent(_ kind: String) -> Int { collector.requests.count { $0.urlText.hasSuffix(kind) } }
         for round in 1...6 {
             for _ in 0..<512 { _ = try await client.send(HTTPRequest("http://h/")) }
@@ -636,9 +639,7 @@ struct TelemetryExportTests {
             if number <= 50 { _ = try await caller.withLock { $0 }?.send(HTTPRequest("http://h/")) }
             return HTTPResponse(status: .ok, request: request)
         }
-        let exporter = try OpenTelemetryExporter(
-            to: .collector("http://collector", over: collector), service: "shop", metricsInterval: .seconds(5), clock: clock)
-        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        let (exporter, client) = try exporting(to: collector, metricsInterval: .seconds(5), clock: clock)
         caller.withLock { $0 = client }
         _ = try await client.send(HTTPRequest("http://h/"))
         await eventually { clock.nextDeadline?.offset == .seconds(5) }
@@ -656,8 +657,7 @@ struct TelemetryExportTests {
         let collector = StubTransport { request in
             HTTPResponse(status: .ok, body: .text(#"{"partialSuccess":{"rejectedDataPoints":"4"}}"#), request: request)
         }
-        let exporter = try OpenTelemetryExporter(
-            to: .collector("http://collector", over: collector), service: "shop", clock: TestClock())
+        let (exporter, _) = try exporting(to: collector)
         exporter.metrics.drop(1)
         await exporter.flush()
         #expect(exporter.rejected == 4 && exporter.failure == "the collector refused 4 of the data points")
@@ -669,8 +669,7 @@ struct TelemetryExportTests {
         let collector = StubTransport { request in
             HTTPResponse(status: .ok, body: .text(#"{"partialSuccess":\#(counts)}"#), request: request)
         }
-        let exporter = try OpenTelemetryExporter(
-            to: .collector("http://collector", over: collector), service: "shop", clock: TestClock())
+        let (exporter, _) = try exporting(to: collector)
         exporter.metrics.drop(1)
         for _ in 0..<2 { await exporter.flush() }
         #expect(exporter.rejected == .max && collector.requests.count == 2)
@@ -680,11 +679,8 @@ struct TelemetryExportTests {
     func release() async throws {
         let (collector, metrics) = (StubTransport.ok, Locked<CallMetrics?>(nil))
         do {
-            // On a clock that stands still, so that nothing is sent.
-            let exporter = try OpenTelemetryExporter(
-                to: .collector("http://collector", over: collector), service: "shop", clock: TestClock())
+            let (exporter, client) = try exporting(to: collector)
             metrics.withLock { $0 = exporter.metrics }
-            let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
             for _ in 0..<3 { _ = try await client.send(HTTPRequest("http://h/")) }
         }
         await eventually { metrics.withLock { $0?.prometheus.contains("midstream_spans_dropped_total 3.0\n") } == true }
@@ -697,9 +693,7 @@ struct TelemetryExportTests {
             await gate.wait()
             return HTTPResponse(status: .ok, request: request)
         }
-        let exporter = try OpenTelemetryExporter(
-            to: .collector("http://collector", over: collector), service: "shop", clock: clock)
-        let client = testClient(configuration: .init(observers: [exporter]), transport: StubTransport.ok)
+        let (exporter, client) = try exporting(to: collector, clock: clock)
         _ = try await client.send(HTTPRequest("http://h/"))
         return (exporter, collector)
     }
