@@ -1,5 +1,4 @@
 import Foundation
-import Interception
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
@@ -14,18 +13,9 @@ func withFolder(_ body: (String) async throws -> Void) async throws {
     withExtendedLifetime(folder) {}
 }
 
-/// Keeps the exchanges that end.
-final class KeptExchanges: CallObserver {
-    private let kept = Locked<[ExchangeRecord]>([])
-    let keepsBodies = 1 << 20
-
-    var all: [ExchangeRecord] { kept.withLock { $0 } }
-    func endedExchange(_ exchange: ExchangeRecord) { kept.withLock { $0.append(exchange) } }
-}
-
 /// The exchanges of requests to a server that answers with what it is asked.
 func exchanges(_ requests: [HTTPRequest], metrics: TransportMetrics? = nil) async throws -> [ExchangeRecord] {
-    let kept = KeptExchanges()
+    let kept = CallKeeper()
     let transport = StubTransport { request in
         if request.urlText.contains("fail") { throw HTTPError(.connection, "refused", phase: .notSent) }
         let body = try await request.body.collect()
@@ -37,7 +27,7 @@ func exchanges(_ requests: [HTTPRequest], metrics: TransportMetrics? = nil) asyn
     }
     let client = testClient(configuration: .init(observers: [kept]), transport: transport)
     for request in requests { _ = try? await client.send(request) }
-    return kept.all
+    return kept.exchanges
 }
 
 @Suite("An archive", .leavesNothing)

@@ -52,10 +52,10 @@ struct HARRecorderTests {
     @Test("doesn't continue a capsule, whose account it would write over", arguments: [0, 1])
     func capsule(entries: Int) async throws {
         try await withFolder { folder in
-            let (path, kept) = ("\(folder)/a.har", KeptExchanges())
+            let (path, kept) = ("\(folder)/a.har", CallKeeper())
             let client = testClient(configuration: .init(observers: [kept]), transport: StubTransport.ok)
             for _ in 0..<entries { _ = try await client.send(HTTPRequest("http://h/")) }
-            var archive = HARArchive(kept.all)
+            var archive = HARArchive(kept.exchanges)
             archive.account = HARArchive.Account(failure: "404")
             try archive.encoded().write(to: URL(fileURLWithPath: path))
             #expect(throws: HARArchive.Failure.fileExists(path)) { try HARRecorder(file: path, isContinued: true) }

@@ -68,7 +68,7 @@ struct ReplayTests {
 
     @Test("says how long a body would be where there can be none")
     func bodiless() async throws {
-        let kept = KeptExchanges()
+        let kept = CallKeeper()
         let stub = StubTransport { request in
             HTTPResponse(
                 status: request.urlText.hasSuffix("same") ? .notModified : .ok,
@@ -78,7 +78,7 @@ struct ReplayTests {
         let client = testClient(configuration: .init(validators: [], observers: [kept]), transport: stub)
         let requests = [HTTPRequest(.head, "http://h/"), HTTPRequest("http://h/same"), HTTPRequest("http://h/get")]
         for request in requests { _ = try await client.send(request) }
-        let replay = testClient(configuration: .init(validators: []), transport: ReplayTransport(HARArchive(kept.all)))
+        let replay = testClient(configuration: .init(validators: []), transport: ReplayTransport(HARArchive(kept.exchanges)))
         var lengths: [String?] = []
         for request in requests { lengths.append(try await replay.send(request).headers[.contentLength]) }
         #expect(lengths == ["5", "5", nil])
@@ -124,7 +124,7 @@ struct ReplayTests {
 
     @Test("is given in its order for equal requests, the last one again")
     func repetition() async throws {
-        let kept = KeptExchanges()
+        let kept = CallKeeper()
         let count = Locked(0)
         let transport = StubTransport { request in
             let number = count.withLock { count in
@@ -135,7 +135,7 @@ struct ReplayTests {
         }
         let client = testClient(configuration: .init(observers: [kept]), transport: transport)
         for _ in 0..<2 { _ = try await client.send(HTTPRequest("http://h/")) }
-        let replay = testClient(transport: ReplayTransport(HARArchive(kept.all)))
+        let replay = testClient(transport: ReplayTransport(HARArchive(kept.exchanges)))
         var texts: [String?] = []
         for _ in 0..<3 { texts.append(try await replay.send(HTTPRequest("http://h/")).body.text) }
         #expect(texts == ["1", "2", "2"])
@@ -285,12 +285,12 @@ struct ReplayTests {
     @Test(
         "is retried as it was, since what failed had come as far", arguments: [ReplayTransport.Order.byRequest, .sequence])
     func phases(order: ReplayTransport.Order) async throws {
-        let kept = KeptExchanges()
+        let kept = CallKeeper()
         let request = HTTPRequest(.post, "http://h/orders")
         let stub = StubTransport(sequence: [.fail(HTTPError(.connection, phase: .notSent)), .respond(.created)])
         let client = testClient(configuration: .init(maxRetries: 1, random: { 0 }, observers: [kept]), transport: stub)
         #expect(try await client.send(request).status == .created)
-        let archive = try HARArchive(HARArchive(kept.all).encoded())
+        let archive = try HARArchive(HARArchive(kept.exchanges).encoded())
         let replay = testClient(
             configuration: .init(maxRetries: 1, random: { 0 }), transport: ReplayTransport(archive, order: order))
         #expect(try await replay.send(request).status == .created)
@@ -329,12 +329,12 @@ struct ReplayTests {
         arguments: [([99, 233], false), ([99, 195], false), ([99, 0], false), ([239, 187, 191, 99], true)]
             as [([UInt8], Bool)])
     func bytesThatAreNotText(bytes: [UInt8], isText: Bool) async throws {
-        let kept = KeptExchanges()
+        let kept = CallKeeper()
         let recording = RecordingTransport(
             StubTransport(status: .ok, headers: [.contentType: "text/plain"], body: .bytes(bytes)))
         let request = HTTPRequest(.put, "http://h/", headers: [.contentType: "text/plain"], body: .bytes(bytes))
         _ = try await testClient(configuration: .init(observers: [kept]), transport: recording).send(request)
-        let archives = [(recording.archive, isText), (HARArchive(kept.all, includesSecrets: true), true)]
+        let archives = [(recording.archive, isText), (HARArchive(kept.exchanges, includesSecrets: true), true)]
         for (archive, isThere) in archives {
             let archive = try HARArchive(archive.encoded())
             #expect(archive.calls.map(\.isCut) == [!isThere])
