@@ -36,8 +36,6 @@ public final class CallMetrics: CallObserver {
         var active: [(attributes: AttributeList, count: Measurement)] = []
         /// Where in `active` a key's are.
         var activePlaces: [ActiveKey: Int] = [:]
-        /// As they were counted last.
-        var connections: [AttributeList: Measurement] = [:]
         /// Where in `active` the calls that are under way are counted.
         var underWay: [CallRecord.ID: Int] = [:]
     }
@@ -135,11 +133,8 @@ public final class CallMetrics: CallObserver {
 
     /// The measurements in their order.
     func snapshot() -> [(Instrument, [(AttributeList, Measurement)])] {
-        let (others, exchanges, active, connections) = state.withLock {
-            ($0.instruments, $0.exchanges.values, $0.active, $0.connections)
-        }
+        let (others, exchanges, active) = state.withLock { ($0.instruments, $0.exchanges.values, $0.active) }
         var instruments = others
-        if !connections.isEmpty { instruments[.connections] = connections }
         for (attributes, count) in active {
             instruments[.active, default: [:]][attributes, default: Measurement(.active)].add(count)
         }
@@ -177,7 +172,7 @@ public final class CallMetrics: CallObserver {
                 connections[key, default: Measurement(.connections)].add(Double(count))
             }
         }
-        state.withLock { [connections] in $0.connections = connections }
+        state.withLock { [connections] in $0.instruments[.connections] = connections.isEmpty ? nil : connections }
     }
 
     /// Counts it as active.
