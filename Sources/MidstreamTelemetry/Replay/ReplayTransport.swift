@@ -162,7 +162,8 @@ public struct ReplayTransport: HTTPTransport {
         entries.withLock { entries in
             switch order {
             case .sequence:
-                guard entries.next < entries.recorded.count, entries.recorded[entries.next].key.matches(key) else { return nil }
+                guard entries.next < entries.recorded.count, entries.recorded[entries.next].key.differences(from: key).isEmpty
+                else { return nil }
                 entries.next += 1
                 return entries.recorded[entries.next - 1].entry
             case .byRequest:
@@ -238,11 +239,7 @@ private struct ReplayKey: Sendable, Hashable {
         return key
     }
 
-    /// Whether a request is as the recorded one that this is the key of.
-    func matches(_ other: ReplayKey) -> Bool {
-        method == other.method && url == other.url && (body ?? other.body) == other.body
-    }
-
+    /// In what a request isn't as the recorded one that this is the key of.
     func differences(from other: ReplayKey) -> [String] {
         [("method", method == other.method), ("URL", url == other.url), ("body", (body ?? other.body) == other.body)]
             .filter { !$0.1 }.map(\.0)
