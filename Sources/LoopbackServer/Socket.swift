@@ -147,13 +147,13 @@ package final class Socket: Sendable {
     }
 
     /// Closes so that the peer can still read everything that was sent: a socket that is closed with unread input resets the
-    /// connection, which destroys the answer on its way. So the input is read off first, for at most `patience` milliseconds
-    /// of silence, and not past the deadline although more comes.
-    package func finish(patience: Int32 = 2_000, until deadline: ContinuousClock.Instant? = nil) {
+    /// connection, which destroys the answer on its way. So the input is read off first, for at most two seconds of silence, and
+    /// not past the deadline although more comes.
+    package func finish(until deadline: ContinuousClock.Instant? = nil) {
         _ = shutdown(descriptor, Int32(SHUT_WR))
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { scratch in
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            while poll(&waiting, 1, patience) > 0, recv(descriptor, scratch.baseAddress, scratch.count, 0) > 0 {
+            while poll(&waiting, 1, 2_000) > 0, recv(descriptor, scratch.baseAddress, scratch.count, 0) > 0 {
                 if let deadline, deadline < .now { break }
             }
         }

@@ -14,7 +14,7 @@ struct ExchangeAttributes {
     let error: String?
     let version: String?
 
-    init(_ exchange: ExchangeRecord, error unknown: String? = nil) {
+    init(_ exchange: ExchangeRecord, error unknown: String?) {
         let origin = HTTPOrigin(exchange.url)
         (method, originalMethod) = Self.method(exchange.method)
         (address, port) = (origin?.host ?? "", origin?.port ?? 0)
