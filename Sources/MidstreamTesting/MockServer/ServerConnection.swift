@@ -62,21 +62,20 @@ final class ServerConnection: Sendable {
     }
 
     private func response(to request: RecordedRequest) throws -> MockServer.Response {
-        switch server.answer(to: request) {
-        case .response(let response): return response
-        case .nothing:
+        let (response, handler) = server.answer(to: request)
+        if let response { return response }
+        guard let handler else {
             return .init(
                 status: .notFound,
                 body: .text(
                     "No response is scripted for \(request.method) \(request.target). Use enqueue(_:) or respond(_:).\n"))
-        case .handler(let handler):
-            do {
-                return try wait { try await handler(request) }
-            } catch let ended as ConnectionEnded {
-                throw ended
-            } catch {
-                return .init(status: .internalServerError, body: .text("The server's closure threw an error: \(error)\n"))
-            }
+        }
+        do {
+            return try wait { try await handler(request) }
+        } catch let ended as ConnectionEnded {
+            throw ended
+        } catch {
+            return .init(status: .internalServerError, body: .text("The server's closure threw an error: \(error)\n"))
         }
     }
 

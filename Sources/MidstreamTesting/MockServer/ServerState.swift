@@ -52,19 +52,12 @@ final class ServerState: Sendable {
         }
     }
 
-    enum Answer {
-        case response(MockServer.Response)
-        case handler(Handler)
-        case nothing
-    }
-
-    /// Records a request and says how it is to be answered: both in one step, so that the n-th recorded request gets the
-    /// n-th response of the queue.
-    func answer(to request: RecordedRequest) -> Answer {
+    /// Records a request and says how it is to be answered, by the closure where the queue is empty: both in one step, so that the n-th recorded
+    /// request gets the n-th response of the queue.
+    func answer(to request: RecordedRequest) -> (response: MockServer.Response?, handler: Handler?) {
         state.withLock { state in
             log.append(request)
-            if let response = state.queue.popFirst() { return .response(response) }
-            return state.handler.map(Answer.handler) ?? .nothing
+            return (state.queue.popFirst(), state.handler)
         }
     }
 
