@@ -10,12 +10,7 @@ import Testing
     private func raw(
         _ response: MockServer.Response, request: String = get(fields: "Connection: close")
     ) async throws -> (head: String, body: String) {
-        let server = try MockServer()
-        defer { server.shutdown() }
-        server.enqueue(response)
-        let client = try RawClient(port: server.port)
-        client.send(request)
-        return split(await client.readAll().text)
+        split(try await rawExchange(response, request: request).text)
     }
 
     @Test func sendsTheHeadAsGiven() async throws {
@@ -163,14 +158,10 @@ import Testing
 
     @Test("a body that isn't as long as the head says ends the connection", arguments: [(1, 5), (3, 10)])
     func breaksItsLength(chunks: Int, sent: Int) async throws {
-        let server = try MockServer()
-        defer { server.shutdown() }
         let chunk = Array("abcde".utf8)
-        server.enqueue(
-            .init(body: .once(HTTPBody.chunked(Array(repeating: chunk, count: chunks)), length: 10)), .init(body: "next"))
-        let client = try RawClient(port: server.port)
-        client.send(get() + get(fields: "Connection: close"))
-        let (text, end) = await client.readAll()
+        let (text, end) = try await rawExchange(
+            .init(body: .once(HTTPBody.chunked(Array(repeating: chunk, count: chunks)), length: 10)), .init(body: "next"),
+            request: get() + get(fields: "Connection: close"))
         #expect(split(text).head.contains("Content-Length: 10"))
         #expect(split(text).body == "abcdeabcde".prefix(sent))
         #expect(end == .closed)

@@ -8,12 +8,7 @@ import Testing
     private func exchange(
         _ fault: Fault, body: HTTPBody = "0123456789", headers: HTTPHeaders = [:]
     ) async throws -> (text: String, end: RawClient.End) {
-        let server = try MockServer()
-        defer { server.shutdown() }
-        server.enqueue(.init(headers: headers, body: body, fault: fault))
-        let client = try RawClient(port: server.port)
-        client.send(get())
-        return await client.readAll()
+        try await rawExchange(.init(headers: headers, body: body, fault: fault), request: get())
     }
 
     @Test func disconnectsBeforeTheHead() async throws {
@@ -37,12 +32,7 @@ import Testing
     }
 
     @Test func answersWithAStatusInPlaceOfTheResponse() async throws {
-        let server = try MockServer()
-        defer { server.shutdown() }
-        server.enqueue(.init(headers: ["X-A": "1"], body: "body", fault: .status(503)))
-        let client = try RawClient(port: server.port)
-        client.send(get(fields: "Connection: close"))
-        let (text, _) = await client.readAll()
+        let (text, _) = try await rawExchange(.init(headers: ["X-A": "1"], body: "body", fault: .status(503)))
         #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("Content-Length: 0\r\n") && !text.contains("X-A"))
     }
 
@@ -78,12 +68,7 @@ import Testing
             (.init(fault: .error(.nameResolution)), "a server can't bring about: nameResolution"),
         ]
         for (response, reason) in cases {
-            let server = try MockServer()
-            defer { server.shutdown() }
-            server.enqueue(response)
-            let client = try RawClient(port: server.port)
-            client.send(get(fields: "Connection: close"))
-            let (text, end) = await client.readAll()
+            let (text, end) = try await rawExchange(response)
             #expect(text.hasPrefix("HTTP/1.1 500 ") && text.contains(reason) && end == .closed, "\(text)")
         }
     }
@@ -97,27 +82,17 @@ import Testing
             (.wrongContentLength(declared: 3), "HTTP/1.1 500 "),
         ] as [(Fault, String)])
     func strikesAgreements(fault: Fault, beginning: String) async throws {
-        let server = try MockServer()
-        defer { server.shutdown() }
         var response = MockServer.Response.webSocket { try await $0.send("served") }
         response.fault = fault
-        server.enqueue(response)
-        let client = try RawClient(port: server.port)
-        client.send(upgrade)
-        let (text, _) = await client.readAll()
+        let (text, _) = try await rawExchange(response, request: upgrade)
         #expect(text.hasPrefix(beginning) && text.isEmpty == beginning.isEmpty && !text.hasSuffix("served"), "\(text)")
     }
 
     @Test("What would agree to a socket agrees to none with another status than 101")
     func statusOfAgreements() async throws {
-        let server = try MockServer()
-        defer { server.shutdown() }
         var response = MockServer.Response.webSocket { try await $0.send("served") }
         response.status = .ok
-        server.enqueue(response)
-        let client = try RawClient(port: server.port)
-        client.send(upgrade)
-        let (text, _) = await client.readAll()
+        let (text, _) = try await rawExchange(response, request: upgrade)
         #expect(text.hasPrefix("HTTP/1.1 200 ") && !text.contains("served"), "\(text)")
     }
 

@@ -125,12 +125,9 @@ import Testing
     }
 
     @Test func answersEarlyInsteadOfAnExpected100() async throws {
-        let server = try MockServer()
-        defer { server.shutdown() }
-        server.enqueue(.init(status: .contentTooLarge, body: "no", early: true))
-        let client = try RawClient(port: server.port)
-        client.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
-        let (text, end) = await client.readAll()
+        let (text, end) = try await rawExchange(
+            .init(status: .contentTooLarge, body: "no", early: true),
+            request: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
         #expect(text.hasPrefix("HTTP/1.1 413 "))
         #expect(text.contains("Connection: close"))
         #expect(end == .closed)
