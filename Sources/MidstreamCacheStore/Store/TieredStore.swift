@@ -21,24 +21,8 @@ public struct TieredStore: CacheStore {
         private(set) var ids: [CacheKey: (ids: [UInt64], end: ContinuousClock.Instant?)] = [:]
         /// The keys of ``ids``, by URL.
         private var keys: [String: Set<CacheKey>] = [:]
-        /// The lookups in the far store under way, by URL, that have begun since something of it was last stored or removed. What earlier
-        /// ones bring may be out of date.
-        private var lookups: [String: Set<Int>] = [:]
-        private var lastLookup = 0
-
-        /// - Returns: The number that ends the lookup.
-        mutating func beginLookup(of key: CacheKey) -> Int {
-            lastLookup += 1
-            lookups[key.url, default: []].insert(lastLookup)
-            return lastLookup
-        }
-
-        /// - Returns: Whether what was read is what the far store has.
-        mutating func endLookup(_ number: Int, of key: CacheKey) -> Bool {
-            let isCurrent = lookups[key.url]?.remove(number) != nil
-            if lookups[key.url]?.isEmpty == true { lookups[key.url] = nil }
-            return isCurrent
-        }
+        /// What was stored and removed: what a lookup in the far store brings that has begun before may be out of date.
+        let changes = CacheRemovals()
 
         mutating func keep(_ ids: [UInt64], until end: ContinuousClock.Instant?, of key: CacheKey) {
             if self.ids.count >= 10_000 { (self.ids, keys) = ([:], [:]) }
@@ -50,15 +34,18 @@ public struct TieredStore: CacheStore {
             ids[key] = nil
             keys[key.url]?.remove(key)
             if keys[key.url]?.isEmpty == true { keys[key.url] = nil }
-            lookups[key.url] = nil
+            changes.remove(key.url)
         }
 
         mutating func forget(url: String) {
             for key in keys.removeValue(forKey: url) ?? [] { ids[key] = nil }
-            lookups[url] = nil
+            changes.remove(url)
         }
 
-        mutating func forgetAll() { (ids, keys, lookups) = ([:], [:], [:]) }
+        mutating func forgetAll() {
+            (ids, keys) = ([:], [:])
+            changes.removeAll(origin: nil)
+        }
     }
 
     /// Makes a store of two.
@@ -139,13 +126,12 @@ public struct TieredStore: CacheStore {
     public func entries(for key: CacheKey) async throws -> [CacheEntry] {
         let ids = known.withLock { trustedIDs($0, key) }
         if let ids, let copies = try? await near.entries(for: key), let entries = Self.ordered(copies, by: ids) { return entries }
-        let lookup = known.withLock { $0.beginLookup(of: key) }
-        let found = await Result<[CacheEntry], any Error>.of { try await far.entries(for: key) }
+        let permit = known.withLock { $0.changes.permit() }
+        let entries = try await far.entries(for: key)
         known.withLock { known in
-            guard known.endLookup(lookup, of: key), case .success(let entries) = found else { return }
-            known.keep(entries.map(\.id), until: trust.map { .now + $0 }, of: key)
+            if permit.holds(for: key) { known.keep(entries.map(\.id), until: trust.map { .now + $0 }, of: key) }
         }
-        return try found.get()
+        return entries
     }
 
     /// The entries of a key where the quick one has all of them, and answers at once.
