@@ -25,17 +25,17 @@ extension ResponseCache {
     /// Sends the request for all. Another's request, sent before or after it, may be answered first.
     nonisolated(nonsending) private func lead(_ fetch: SharedFetch, _ miss: CacheMiss, _ next: Next) async throws -> HTTPResponse
     {
-        let share: SharedFetch.Share
+        let ending: SharedFetch.Ending
         do {
-            share = try await fetch.lead(attempt(miss, next, for: fetch))
+            ending = try await fetch.lead(attempt(miss, next, for: fetch))
         } catch {
             return try await staleResponse(insteadOf: error, miss)
         }
-        switch share {
+        switch ending {
         case .own(let response): return response
         case .shared(let head, let body):
             if let response = answer(miss, head, body, of: fetch) { return response }
-        case .nothing: break
+        case .nothing, .leads, .isLate: break
         }
         return try await fetchAlone(miss, next)
     }
@@ -92,9 +92,9 @@ extension ResponseCache {
             return try await staleResponse(insteadOf: error, miss)
         }
         switch ending {
-        case .share(.shared(let head, let body)):
+        case .shared(let head, let body):
             if let response = answer(miss, head, body, of: fetch) { return response }
-        case .share: break
+        case .own, .nothing: break
         case .leads:
             miss.request.note("waited for another's answer, which didn't come")
             return try await lead(fetch, miss, next)

@@ -27,45 +27,35 @@ final class SharedFetch: TimerListener {
         var shared: SharedResponse?
     }
 
-    /// What a caller gets.
-    enum Share: Sendable {
-        /// The response to its own request.
+    /// How a caller's wait ends.
+    enum Ending: Sendable {
+        /// With the response to its own request.
         case own(HTTPResponse)
-        /// A share of what may be another's response.
+        /// With a share of what may be another's response.
         case shared(StoredHead, HTTPBody)
         /// It sends a request for itself.
         case nothing
-    }
-
-    /// How a wait for another's request ends.
-    enum Ending: Sendable {
-        case share(Share)
-        /// The patience is over: the caller sends a request for all.
+        /// The patience for another's request is over: it sends one for all.
         case leads
-        /// The caller's own time is over.
+        /// Its own time is over.
         case isLate
     }
 
     private typealias Wait = Suspension<Result<Ending, any Error>>
 
-    private struct Follower {
-        let ticket: Int
-        let wait: Wait
-    }
-
     private struct Attempt {
-        let ticket: Int
-        /// Its caller's; nil: the caller has left.
-        var wait: Wait?
+        /// Its caller's.
+        let wait: Wait
+        /// Whether the caller has left.
+        var isLeft = false
         /// nil until it has begun.
         var task: Task<Void, Never>?
     }
 
     private struct State {
-        var nextTicket = 0
         var attempts = ShortList<Attempt>()
         /// Those who wait for the request of another, in the order in which they came.
-        var followers: [Follower] = []
+        var followers: [Wait] = []
         /// Runs while there are followers.
         var timer: (on: ClockTimer, patience: Duration, entry: ClockTimer.Entry)?
         var landed: SharedResponse?
@@ -73,21 +63,16 @@ final class SharedFetch: TimerListener {
         var news: HTTPHeaders?
         var isOver = false
 
-        mutating func ticket() -> Int {
-            nextTicket += 1
-            return nextTicket
-        }
-
         /// Ends an attempt. Returns the wait of its caller; nil: that has left, or another's response has answered it.
-        mutating func takeAttempt(_ ticket: Int) -> Wait? {
-            let wait = attempts.first { $0.ticket == ticket }?.wait
-            attempts.removeAll { $0.ticket == ticket }
-            return wait
+        mutating func takeAttempt(of wait: Wait) -> Wait? {
+            let attempt = attempts.first { $0.wait == wait }
+            attempts.removeAll { $0.wait == wait }
+            return attempt?.isLeft == false ? wait : nil
         }
 
         mutating func takeFollowers() -> [Wait] {
             defer { followers = [] }
-            return followers.map(\.wait)
+            return followers
         }
     }
 
@@ -104,45 +89,37 @@ final class SharedFetch: TimerListener {
     }
 
     /// How many wait.
-    var waiting: Int { state.withLock { $0.followers.count + $0.attempts.count { $0.wait != nil } } }
+    var waiting: Int { state.withLock { $0.followers.count + $0.attempts.count { !$0.isLeft } } }
 
     /// Sends a request for all, and waits for the first response.
-    nonisolated(nonsending) func lead(_ send: @escaping @Sendable () async throws -> Outcome) async throws -> Share {
+    nonisolated(nonsending) func lead(_ send: @escaping @Sendable () async throws -> Outcome) async throws -> Ending {
         let wait = Wait()
-        guard let ticket = begin(send, wait) else { return takeShare() }
-        let ending =
-            if let result = wait.takeNow() {
-                try result.get()
-            } else {
-                try await end(of: wait, ticket, within: nil, on: .system)
-            }
-        guard case .share(let share) = ending else { return .nothing }
-        return share
+        guard begin(send, wait) else { return takeShare() }
+        if let result = wait.takeNow() { return try result.get() }
+        return try await end(of: wait, within: nil, on: .system)
     }
 
-    /// - Returns: The caller's ticket; nil: the fetch is over.
-    private func begin(_ send: @escaping @Sendable () async throws -> Outcome, _ wait: Wait) -> Int? {
-        let entered = state.withLock { state -> Int? in
-            if state.isOver { return nil }
-            let ticket = state.ticket()
-            state.attempts.append(Attempt(ticket: ticket, wait: wait))
-            return ticket
+    /// - Returns: False: the fetch is over.
+    private func begin(_ send: @escaping @Sendable () async throws -> Outcome, _ wait: Wait) -> Bool {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.attempts.append(Attempt(wait: wait)) }
+            return state.isOver
         }
-        guard let ticket = entered else { return nil }
+        if isOver { return false }
         let task = CallersExecutor().startAtOnce {
             do {
-                self.land(try await send(), of: ticket)
+                self.land(try await send(), of: wait)
             } catch {
-                self.fail(error, of: ticket)
+                self.fail(error, of: wait)
             }
         }
         let isUnderWay = state.withLock { state in
-            guard let place = state.attempts.firstIndex(where: { $0.ticket == ticket }) else { return false }
+            guard let place = state.attempts.firstIndex(where: { $0.wait == wait }) else { return false }
             state.attempts[place].task = task
             return true
         }
         if !isUnderWay { task.cancel() }
-        return ticket
+        return true
     }
 
     /// Waits for the request of another.
@@ -155,37 +132,36 @@ final class SharedFetch: TimerListener {
     ) async throws -> Ending {
         let wait = Wait()
         let timer = ClockTimer(clock)
-        let entered = state.withLock { state -> Int? in
-            if state.isOver { return nil }
+        let isOver = state.withLock { state in
+            if state.isOver { return true }
             if state.timer == nil { state.timer = (timer, patience, timer.schedule(self, after: patience)) }
-            let ticket = state.ticket()
-            state.followers.append(Follower(ticket: ticket, wait: wait))
-            return ticket
+            state.followers.append(wait)
+            return false
         }
-        guard let ticket = entered else { return .share(takeShare()) }
-        return try await end(of: wait, ticket, within: timeLeft, on: timer)
+        if isOver { return takeShare() }
+        return try await end(of: wait, within: timeLeft, on: timer)
     }
 
     nonisolated(nonsending) private func end(
-        of wait: Wait, _ ticket: Int, within limit: Duration?, on timer: ClockTimer
+        of wait: Wait, within limit: Duration?, on timer: ClockTimer
     ) async throws -> Ending {
         switch await wait.wait(for: limit, on: timer) {
         case .value(let result): return try result.get()
         case .timedOut:
-            await leave(ticket)
+            await leave(wait)
             return .isLate
         case .cancelled:
-            await leave(ticket)
+            await leave(wait)
             throw CancellationError()
         }
     }
 
     /// The last who leaves cancels the requests, and waits for their end. Whoever comes meanwhile begins another fetch.
-    nonisolated(nonsending) private func leave(_ ticket: Int) async {
+    nonisolated(nonsending) private func leave(_ wait: Wait) async {
         let (tasks, timer, isAbandoned) = state.withLock { state -> ([Task<Void, Never>], ClockTimer.Entry?, Bool) in
-            if let place = state.followers.firstIndex(where: { $0.ticket == ticket }) { state.followers.remove(at: place) }
-            if let place = state.attempts.firstIndex(where: { $0.ticket == ticket }) { state.attempts[place].wait = nil }
-            guard state.followers.isEmpty, state.attempts.allSatisfy({ $0.wait == nil }) else { return ([], nil, false) }
+            if let place = state.followers.firstIndex(of: wait) { state.followers.remove(at: place) }
+            if let place = state.attempts.firstIndex(where: { $0.wait == wait }) { state.attempts[place].isLeft = true }
+            guard state.followers.isEmpty, state.attempts.allSatisfy(\.isLeft) else { return ([], nil, false) }
             defer { state.isOver = true }
             return (state.attempts.compactMap(\.task), state.timer.take()?.entry, !state.isOver)
         }
@@ -201,7 +177,7 @@ final class SharedFetch: TimerListener {
             let chosen = state.withLock { state -> Wait? in
                 guard let (timer, patience, _) = state.timer.take() else { return nil }
                 guard !state.followers.isEmpty else { return nil }
-                let chosen = state.followers.removeFirst().wait
+                let chosen = state.followers.removeFirst()
                 if !state.followers.isEmpty { state.timer = (timer, patience, timer.schedule(self, after: patience)) }
                 return chosen
             }
@@ -209,16 +185,16 @@ final class SharedFetch: TimerListener {
         }
     }
 
-    private func land(_ outcome: Outcome, of ticket: Int) {
+    private func land(_ outcome: Outcome, of wait: Wait) {
         let (leader, followers, others, timer, answersAll) = state.withLock { state in
-            let leader = state.takeAttempt(ticket)
+            let leader = state.takeAttempt(of: wait)
             var followers = state.takeFollowers()
             var others = ShortList<Attempt>()
             let answersAll = !state.isOver && outcome.shared != nil
             if answersAll, let shared = outcome.shared {
                 state.landed = shared
                 (others, state.attempts) = (state.attempts, ShortList())
-                if !others.isEmpty { followers += others.compactMap(\.wait) }
+                if !others.isEmpty { followers += others.filter { !$0.isLeft }.map(\.wait) }
             }
             state.isOver = true
             return (leader, followers, others, state.timer.take()?.entry, answersAll)
@@ -227,7 +203,7 @@ final class SharedFetch: TimerListener {
         table.answered(self, outcome.shared)
         // Each of them reads the body by itself, which ends with its last reader.
         let shares = followers.map { _ in takeShare() }
-        if leader?.resume(.success(.share(.own(outcome.response)))) != true {
+        if leader?.resume(.success(.own(outcome.response))) != true {
             if answersAll { state.withLock { $0.news = outcome.response.receivedHeaders } }
             outcome.response.body.close()
         }
@@ -235,9 +211,9 @@ final class SharedFetch: TimerListener {
         for attempt in others { attempt.task?.cancel() }
     }
 
-    private func fail(_ error: any Error, of ticket: Int) {
+    private func fail(_ error: any Error, of wait: Wait) {
         let (leader, followers, isOver, timer) = state.withLock { state in
-            let leader = state.takeAttempt(ticket)
+            let leader = state.takeAttempt(of: wait)
             guard state.attempts.isEmpty, !state.isOver else { return (leader, [Wait](), false, nil as ClockTimer.Entry?) }
             state.isOver = true
             return (leader, state.takeFollowers(), true, state.timer.take()?.entry)
@@ -248,15 +224,15 @@ final class SharedFetch: TimerListener {
         for follower in followers { follower.resume(.failure(error)) }
     }
 
-    private func hand(_ share: Share, to wait: Wait) {
-        if !wait.resume(.success(.share(share))), case .shared(_, let body) = share { body.close() }
+    private func hand(_ share: Ending, to wait: Wait) {
+        if !wait.resume(.success(share)), case .shared(_, let body) = share { body.close() }
     }
 
     /// The fields as they came, if nobody has seen them, for one whom the response answers.
     func takeNews() -> HTTPHeaders? { state.withLock { $0.news.take() } }
 
-    /// A share of the response that has come.
-    private func takeShare() -> Share {
+    /// A share of the response that has come; nothing when nobody else may have it.
+    private func takeShare() -> Ending {
         guard let landed = state.withLock({ $0.landed }) else { return .nothing }
         switch landed.body {
         case .bytes(let bytes): return .shared(landed.head, .bytes(bytes))
