@@ -143,8 +143,7 @@ extension ResponseCache {
             news.removeAll { !head.fields.contains($0) }
             response.confirmation = news
         }
-        var status = CacheStatus(forward: miss.reason.forward, ttl: ttl(of: head))
-        status.isCollapsed = true
+        let status = CacheStatus(forward: miss.reason.forward, ttl: ttl(of: head), isCollapsed: true)
         request.record(
             CallEvent.cacheOutcome(status, "answered by what another request asked for, fresh for \(ttl(of: head)) s"))
         response.cacheStatus = status

@@ -16,8 +16,7 @@ extension ResponseCache {
         guard var response = await response(answer, miss.request, on: miss.clock, at: now) else { return nil }
         count { $0.validations += 1 }
         takeOver(fetched.response, into: &response)
-        var status = CacheStatus(forward: miss.reason.forward, ttl: Self.ttl(left))
-        status.forwardStatus = .notModified
+        let status = CacheStatus(forward: miss.reason.forward, forwardStatus: .notModified, ttl: Self.ttl(left))
         note(miss, status, "the server says that it is still right, fresh for \(Self.ttl(left)) s")
         response.cacheStatus = status
         guard isFresh, !entry.head.isInvalidated, miss.demand.range == nil, isKept,
@@ -86,9 +85,8 @@ extension ResponseCache {
             if isPart { StoredFields.describe(wanted, of: length, in: &fields) } else { fields[.contentLength] = "\(length)" }
         }
         takeOver(fetched.response, into: &response)
-        var status = CacheStatus(forward: .partial, ttl: ttl(of: entry.head))
-        status.forwardStatus = .partialContent
-        status.isStored = isKept
+        let status = CacheStatus(
+            forward: .partial, forwardStatus: .partialContent, ttl: ttl(of: entry.head), isStored: isKept)
         miss.request.record(.cacheOutcome(status, "a part is stored; the server gave the rest"))
         response.cacheStatus = status
         return response
