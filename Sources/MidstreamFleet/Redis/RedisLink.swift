@@ -59,6 +59,8 @@ final class RedisLink: Sendable {
         /// Wakes the keeper.
         var trouble: Suspension<Void>?
         var keeper: Task<Void, Never>?
+        /// Isn't held.
+        fileprivate weak var listener: (any RedisListener)?
         var isClosed = false
 
         var session: RedisSession? { if case .connected(let session) = phase { session } else { nil } }
@@ -73,15 +75,12 @@ final class RedisLink: Sendable {
         }
     }
 
-    private struct WeakListener { weak var listener: (any RedisListener)? }
-
     private static let mostFailures = 5
 
     let settings: Settings
     let stopwatch: Stopwatch
     let state: Locked<State>
     private let dial: RedisSession.Dial
-    private let weakListener = Locked(WeakListener())
 
     init(_ settings: Settings, dial: @escaping RedisSession.Dial) {
         self.settings = settings
@@ -96,10 +95,9 @@ final class RedisLink: Sendable {
         session?.close()
     }
 
-    /// Isn't held.
     var listener: (any RedisListener)? {
-        get { weakListener.withLock { $0.listener } }
-        set { weakListener.withLock { $0.listener = newValue } }
+        get { state.withLock { $0.listener } }
+        set { state.withLock { $0.listener = newValue } }
     }
 
     /// Why decisions are local at present; nil: they aren't.
