@@ -72,10 +72,9 @@ final class SharedToken: Sendable {
         return adopted
     }
 
-    /// Takes the place of a token of the store that can't be opened, where another one costs nothing.
-    func adoptUnopened(_ record: TokenRecord) { _ = adopt(nil, record) }
-
-    private func adopt(_ token: OAuthToken?, _ record: TokenRecord) -> Held {
+    /// Takes a token of the store that has been opened; nil: one that can't be, where another one costs nothing, or none.
+    @discardableResult
+    func adopt(_ token: OAuthToken?, _ record: TokenRecord) -> Held {
         held.withLock { held in
             if held.isOlder(than: record) { replace(&held, by: Held(token: token, record: record)) }
             return held

@@ -122,7 +122,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         if let newer = shared.adopt(record, grace: grace) {
             guard newer.token != nil else { throw RefreshRefusal.loginEnded }
         } else if isByClientCredentials {
-            shared.adoptUnopened(record)
+            shared.adopt(nil, record)
         } else {
             throw FleetRefreshError(code: .unreadable, retryAfter: .seconds(1))
         }
