@@ -77,14 +77,11 @@ struct CacheFolder: Sendable {
 
     /// Opens a file that only its user may read. Doesn't wait for the other end of a pipe that somebody has put in its place.
     static func open(_ path: String, _ flags: Int32) throws -> Int32 {
-        let descriptor = openFile(path, flags | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = Platform.open(path, flags | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw FileError(code: errno) }
         return descriptor
     }
 }
-
-/// Outside of the type, whose own function has the system's name.
-private func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
 
 /// Which file it is, whatever it is called by now.
 struct FileIdentity: Sendable, Equatable {
