@@ -48,7 +48,6 @@ package enum ByteNumber {
             let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
             let (sum, isTooMuch) = product.addingReportingOverflow(Int64(byte - 48))
             number = isTooLarge || isTooMuch ? .max : sum
-            if number == .max { return bytes.allSatisfy { 48...57 ~= $0 } ? .max : nil }
         }
         return number
     }
