@@ -115,29 +115,19 @@ struct RecordingTests {
 }
 
 /// A store that takes bytes when its gate is open, and notes what its writers have been called for.
-final class NotingStore: CacheStore {
+final class NotingStore: MemoryDecorator {
     let gate = Gate()
     let calls = Locked<[String]>([])
     /// The deadlines under which it has been asked to keep something.
     let deadlines = Locked<[Int64?]>([])
     let boundsItsTime: Bool
-    private let base = MemoryCacheStore()
+    let base = MemoryCacheStore()
 
     init(boundsItsTime: Bool) { self.boundsItsTime = boundsItsTime }
 
-    var name: String { "noting" }
-    var removals: CacheRemovals { base.removals }
-
-    func entries(for key: CacheKey) async throws -> [CacheEntry] { await base.entries(for: key) }
-    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
-        try await base.body(of: entry, range: range)
-    }
     func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
         Writer(store: self, base: await base.writer(for: entry, at: offset))
     }
-    func update(_ entry: CacheEntry) async throws -> Bool { await base.update(entry) }
-    func remove(_ key: CacheKey) async throws { await base.remove(key) }
-    func removeAll(origin: String?) async throws { await base.removeAll(origin: origin) }
 
     private struct Writer: CacheWriter {
         let store: NotingStore

@@ -254,11 +254,11 @@ struct RemovalTests {
 }
 
 /// A store that removes nothing; by default since it can't.
-private struct KeepingStore: CacheStore {
+private struct KeepingStore: MemoryDecorator {
     struct Failure: Error {}
 
     let isQuick: Bool
-    private let base = MemoryCacheStore()
+    let base = MemoryCacheStore()
     private let onRemove: @Sendable () async throws -> Void
 
     init(isQuick: Bool, onRemove: @escaping @Sendable () async throws -> Void = { throw Failure() }) {
@@ -266,19 +266,9 @@ private struct KeepingStore: CacheStore {
         self.onRemove = onRemove
     }
 
-    var name: String { "keeping" }
-    var removals: CacheRemovals { base.removals }
     var boundsItsTime: Bool { true }
 
-    func entries(for key: CacheKey) async throws -> [CacheEntry] { await base.entries(for: key) }
     func entriesNow(for key: CacheKey) -> [CacheEntry]? { isQuick ? base.entriesNow(for: key) : nil }
-    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
-        try await base.body(of: entry, range: range)
-    }
-    func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
-        await base.writer(for: entry, at: offset)
-    }
-    func update(_ entry: CacheEntry) async throws -> Bool { await base.update(entry) }
 
     func remove(_ key: CacheKey) async throws {
         removals.remove(key.url)

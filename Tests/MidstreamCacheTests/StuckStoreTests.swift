@@ -32,25 +32,13 @@ struct StuckStoreTests {
 }
 
 /// A store that never gets done with one step of taking a body, until it is cancelled.
-struct StuckStore: CacheStore {
+struct StuckStore: MemoryDecorator {
     enum Step: CaseIterable { case writing, committing, abandoning }
 
     let step: Step
-    private let base = MemoryCacheStore()
+    let base = MemoryCacheStore()
 
-    init(step: Step) { self.step = step }
-
-    var name: String { "stuck" }
-    var removals: CacheRemovals { base.removals }
-
-    func entries(for key: CacheKey) async throws -> [CacheEntry] { await base.entries(for: key) }
-    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
-        try await base.body(of: entry, range: range)
-    }
     func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter { Writer(step: step) }
-    func update(_ entry: CacheEntry) async throws -> Bool { await base.update(entry) }
-    func remove(_ key: CacheKey) async throws { await base.remove(key) }
-    func removeAll(origin: String?) async throws { await base.removeAll(origin: origin) }
 
     private struct Writer: CacheWriter {
         let step: Step

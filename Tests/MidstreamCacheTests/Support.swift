@@ -81,14 +81,40 @@ struct CacheBench: Sendable {
     var sent: Int { stub.requests.count }
 }
 
+/// A store with the one in memory behind it, to which it passes on what it has to and nothing else, but for what it does itself.
+protocol MemoryDecorator: CacheStore {
+    var base: MemoryCacheStore { get }
+}
+
+extension MemoryDecorator {
+    var name: String { base.name }
+    var removals: CacheRemovals { base.removals }
+
+    func entries(for key: CacheKey) async throws -> [CacheEntry] { await base.entries(for: key) }
+    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
+        try await base.body(of: entry, range: range)
+    }
+    func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
+        await base.writer(for: entry, at: offset)
+    }
+    func update(_ entry: CacheEntry) async throws -> Bool { await base.update(entry) }
+    func remove(_ key: CacheKey) async throws { await base.remove(key) }
+    func removeAll(origin: String?) async throws { await base.removeAll(origin: origin) }
+}
+
+/// The store in memory behind another one.
+struct DecoratedStore: MemoryDecorator {
+    let base: MemoryCacheStore
+
+    var boundsItsTime: Bool { true }
+}
+
 /// A store that holds up who looks first, when it has looked.
-final class HeldStore: CacheStore {
+final class HeldStore: MemoryDecorator {
     let gate = Gate()
-    private let base = MemoryCacheStore()
+    let base = MemoryCacheStore()
     private let isHeld = Locked(true)
 
-    var name: String { "held" }
-    var removals: CacheRemovals { base.removals }
     var boundsItsTime: Bool { true }
 
     func entries(for key: CacheKey) async throws -> [CacheEntry] {
@@ -100,16 +126,6 @@ final class HeldStore: CacheStore {
         if isFirst { await gate.wait() }
         return entries
     }
-
-    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
-        try await base.body(of: entry, range: range)
-    }
-    func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
-        await base.writer(for: entry, at: offset)
-    }
-    func update(_ entry: CacheEntry) async throws -> Bool { await base.update(entry) }
-    func remove(_ key: CacheKey) async throws { await base.remove(key) }
-    func removeAll(origin: String?) async throws { await base.removeAll(origin: origin) }
 }
 
 extension HTTPResponse {

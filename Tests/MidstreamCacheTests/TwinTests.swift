@@ -8,25 +8,6 @@ import Testing
 
 @testable import MidstreamCache
 
-/// The store in memory behind another one, which passes on what it has to and nothing else.
-struct DecoratedStore: CacheStore {
-    let base: MemoryCacheStore
-
-    var name: String { base.name }
-    var boundsItsTime: Bool { true }
-    var removals: CacheRemovals { base.removals }
-    func entries(for key: CacheKey) async throws -> [CacheEntry] { await base.entries(for: key) }
-    func body(of entry: CacheEntry, range: Range<Int64>?) async throws -> HTTPBody {
-        try await base.body(of: entry, range: range)
-    }
-    func writer(for entry: CacheEntry, at offset: Int64) async throws -> any CacheWriter {
-        await base.writer(for: entry, at: offset)
-    }
-    func update(_ entry: CacheEntry) async throws -> Bool { await base.update(entry) }
-    func remove(_ key: CacheKey) async throws { await base.remove(key) }
-    func removeAll(origin: String?) async throws { await base.removeAll(origin: origin) }
-}
-
 @Suite("A cache over a store that answers at once, and over one that doesn't", .leavesNothing, .timeLimit(.minutes(10)))
 struct TwinTests {
     /// What happens next, the same to both.
