@@ -27,7 +27,7 @@ struct CrowdTests {
                 status: 200, headers: ["Cache-Control": "max-age=60"], body: .incoming(ArrivingBody([[1], [2, 3]])),
                 request: request)
         }
-        var random = Chance(state: 7)
+        var random = SeededGenerator(seed: 7)
         for round in 0..<300 {
             let (before, url, held) = (bench.sent, "\(CacheBench.url)/\(round)", Gate())
             gate.withLock { $0 = held }

@@ -2,6 +2,7 @@ import Foundation
 import MidstreamCacheStore
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamCache
@@ -29,7 +30,7 @@ struct MemoryStoreTests {
 
     @Test("a list that is mostly of one is as any other")
     func shortList() {
-        var random = SeededNumbers(seed: 7)
+        var random = SeededGenerator(seed: 7)
         var (list, array) = (ShortList<Int>(), [Int]())
         for step in 0..<2000 {
             let removes = array.count > Int.random(in: 0..<4, using: &random)
@@ -116,7 +117,7 @@ struct MemoryStoreTests {
 
     @Test("segments in any order are what was written last")
     func segmentsInAnyOrder() async throws {
-        var random = SeededNumbers(seed: 11)
+        var random = SeededGenerator(seed: 11)
         for _ in 0..<100 {
             let store = MemoryCacheStore()
             let part = entry("http://h/", id: 7)
@@ -237,7 +238,7 @@ struct MemoryStoreTests {
 
     @Test("more of what is asked for is there than if the least recently used went first", arguments: [0.01, 0.1])
     func hitRatio(share: Double) {
-        var random = SeededNumbers(seed: 42)
+        var random = SeededGenerator(seed: 42)
         for (skew, drifts) in [(0.7, false), (0.9, false), (1.1, false), (0.9, true)] {
             let count = 20_000
             var sums: [Double] = []
@@ -263,21 +264,6 @@ struct MemoryStoreTests {
             let (usual, objects) = ratios(trace, capacity: capacity)
             #expect(objects > usual + 0.02, "\(skew) \(drifts): \(objects), \(usual)")
         }
-    }
-}
-
-/// Numbers that are the same each time.
-private struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }
 

@@ -147,7 +147,7 @@ struct TwinTests {
         // So few bytes that some entries have to make room.
         let (bare, base) = (MemoryCacheStore(maximumBytes: 12_000), MemoryCacheStore(maximumBytes: 12_000))
         let (first, second) = (Twin(mode, bare), Twin(mode, DecoratedStore(base: base)))
-        var random = Chance(state: mode == .private ? 1 : 2)
+        var random = SeededGenerator(seed: mode == .private ? 1 : 2)
         for number in 0..<4_000 {
             let step = Step(&random)
             let (one, other) = (await first.take(step), await second.take(step))
@@ -158,18 +158,5 @@ struct TwinTests {
         for count in [statistics.hits, statistics.misses, statistics.validations, statistics.stale, statistics.stored] {
             #expect(count > 20)
         }
-    }
-}
-
-/// SplitMix64.
-struct Chance: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = state
-        number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
-        return number ^ number >> 31
     }
 }

@@ -108,7 +108,7 @@ struct RemovalTests {
         for seed in 0..<60 {
             let removal = Removal.allCases[seed % 4]
             _ = try await run(
-                place, disk, removal, [.standard, .reload, .standard], Order(random: Chance(state: UInt64(seed))),
+                place, disk, removal, [.standard, .reload, .standard], Order(random: SimulatedRandom(seed: UInt64(seed))),
                 [.before, .after], evicts: true)
         }
     }
@@ -135,15 +135,12 @@ struct RemovalTests {
 private struct Order: Sendable {
     private var choices: [(taken: Int, of: Int)] = []
     private var place = 0
-    private var random: Chance?
+    private let random: SimulatedRandom?
 
-    init(random: Chance? = nil) { self.random = random }
+    init(random: SimulatedRandom? = nil) { self.random = random }
 
     mutating func choose(of count: Int) -> Int {
-        if var chance = random {
-            defer { random = chance }
-            return Int.random(in: 0..<count, using: &chance)
-        }
+        if var random { return Int.random(in: 0..<count, using: &random) }
         if place == choices.count { choices.append((0, count)) }
         defer { place += 1 }
         return choices[place].taken
@@ -159,19 +156,6 @@ private struct Order: Sendable {
             }
         }
         return false
-    }
-}
-
-/// Numbers that are the same in each run (SplitMix64).
-private struct Chance: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = state
-        number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
-        return number ^ number >> 31
     }
 }
 
