@@ -12,10 +12,7 @@ struct AbandonedFetchTests {
         let sent = Locked(0)
         let wasCancelled = Locked(false)
         let bench = CacheBench { request in
-            let isFirst = sent.withLock { sent in
-                sent += 1
-                return sent == 1
-            }
+            let isFirst = sent.increment() == 1
             if isFirst {
                 // It takes its time to react.
                 await withTaskCancellationHandler {

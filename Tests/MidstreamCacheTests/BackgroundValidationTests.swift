@@ -12,10 +12,7 @@ struct BackgroundValidationTests {
         let gate = Gate()
         let number = Locked(0)
         let bench = CacheBench { request in
-            let isFirst = number.withLock { number in
-                number += 1
-                return number == 1
-            }
+            let isFirst = number.increment() == 1
             if !isFirst { await gate.wait() }
             return HTTPResponse(
                 status: 200,

@@ -150,10 +150,7 @@ struct ConcurrencyTests {
     private func gated(_ gates: [Gate], patience: Duration? = nil, control: String = "max-age=60") -> CacheBench {
         let number = Locked(0)
         return CacheBench(options: { if let patience { $0.patience = patience } }) { request in
-            let place = number.withLock { number in
-                defer { number += 1 }
-                return number
-            }
+            let place = number.increment() - 1
             await gates[place].wait()
             try Task.checkCancellation()
             return HTTPResponse(
@@ -225,10 +222,7 @@ struct ConcurrencyTests {
         let gates = [Gate(), Gate()]
         let number = Locked(0)
         let bench = CacheBench { request in
-            let place = number.withLock { number in
-                defer { number += 1 }
-                return number
-            }
+            let place = number.increment() - 1
             await gates[place].wait()
             if place == 0 { throw HTTPError(.connection, phase: .notSent) }
             return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
@@ -252,10 +246,7 @@ struct ConcurrencyTests {
         let gate = Gate()
         let number = Locked(0)
         let bench = CacheBench { request in
-            let isFirst = number.withLock { number in
-                defer { number += 1 }
-                return number == 0
-            }
+            let isFirst = number.increment() == 1
             await gate.wait()
             if isFirst { throw HTTPError(.timeout, phase: .maybeProcessed) }
             return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
@@ -321,10 +312,7 @@ struct ConcurrencyTests {
     func staleIfError(breaks: Bool) async throws {
         let number = Locked(0)
         let bench = CacheBench { request in
-            let isFirst = number.withLock { number in
-                number += 1
-                return number == 1
-            }
+            let isFirst = number.increment() == 1
             if isFirst {
                 return HTTPResponse(
                     status: 200, headers: ["Cache-Control": "max-age=10, stale-if-error=60"], body: .text("one"), request: request

@@ -204,10 +204,7 @@ struct CrowdTests {
     func herd() async throws {
         let (gates, number) = ([Gate(), Gate(), Gate()], Locked(0))
         let bench = CacheBench { request in
-            let place = number.withLock { number in
-                defer { number += 1 }
-                return min(number, 2)
-            }
+            let place = min(number.increment() - 1, 2)
             await gates[place].wait()
             return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("\(place)"), request: request)
         }

@@ -26,10 +26,7 @@ struct HeadTests {
     private func bench(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) async throws -> CacheBench {
         let isFirst = Locked(true)
         let bench = CacheBench { request in
-            let isFirst = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
-            }
+            let isFirst = isFirst.lower()
             guard isFirst else { return try await respond(request) }
             let headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-if-error=60"]
             return HTTPResponse(status: 200, headers: headers, body: .text("one"), request: request)

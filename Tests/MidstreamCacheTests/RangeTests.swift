@@ -289,10 +289,7 @@ struct RangeTests {
                 headers["Content-Length"] = "6"
                 return HTTPResponse(status: 206, headers: headers, body: .text("456789"), request: request)
             }
-            let fails = isCut.withLock { isCut in
-                defer { isCut = false }
-                return isCut
-            }
+            let fails = isCut.lower()
             let body = ArrivingBody(
                 fails ? [Array("0123".utf8)] : [Array(Self.text.utf8)], thenThrowing: fails ? HTTPError(.connectionLost) : nil)
             return HTTPResponse(status: 200, headers: headers, body: .incoming(body, length: 10), request: request)

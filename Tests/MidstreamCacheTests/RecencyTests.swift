@@ -39,10 +39,7 @@ struct RecencyTests {
         let (isFirst, store) = (Locked(true), NotingStore(boundsItsTime: true))
         store.gate.open()
         let bench = CacheBench(store: store) { request in
-            let isOld = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
-            }
+            let isOld = isFirst.lower()
             var headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "\"new\""]
             guard isOld else { return HTTPResponse(status: 200, headers: headers, body: .text("new"), request: request) }
             headers["ETag"] = "\"old\""

@@ -78,10 +78,7 @@ struct RecordingTests {
         store.gate.open()
         let number = Locked(0)
         let bench = CacheBench(store: store) { request in
-            let place = number.withLock { number in
-                number += 1
-                return number
-            }
+            let place = number.increment()
             guard place < 3 else { throw HTTPError(.connection, phase: .notSent) }
             var headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-if-error=600", "ETag": "\"1\""]
             if place == 1 { return HTTPResponse(status: 200, headers: headers, body: .text("0123456789"), request: request) }

@@ -15,10 +15,7 @@ struct RemovalTests {
         let store = MemoryCacheStore()
         let number = Locked(0)
         let bench = CacheBench(store: store) { request in
-            let isFirst = number.withLock { number in
-                number += 1
-                return number == 1
-            }
+            let isFirst = number.increment() == 1
             if isFirst { await gate.wait() }
             return HTTPResponse(
                 status: 200, headers: ["Cache-Control": "max-age=60"], body: .text(isFirst ? "old" : "new"), request: request)
@@ -70,10 +67,7 @@ struct RemovalTests {
         let gate = Gate()
         let isFirst = Locked(true)
         let bench = CacheBench(store: KeepingStore(isQuick: false)) { request in
-            let isFirst = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
-            }
+            let isFirst = isFirst.lower()
             guard !isFirst else {
                 let headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-if-error=60"]
                 return HTTPResponse(status: 200, headers: headers, body: .text("old"), request: request)
@@ -212,10 +206,7 @@ struct RemovalTests {
         let gate = Gate()
         let number = Locked(0)
         let bench = CacheBench { request in
-            let isFirst = number.withLock { number in
-                number += 1
-                return number == 1
-            }
+            let isFirst = number.increment() == 1
             if isFirst { await gate.wait() }
             return HTTPResponse(
                 status: 200, headers: ["Cache-Control": "max-age=60", "No-Vary-Search": "key-order"],

@@ -58,10 +58,7 @@ struct CacheBench: Sendable {
     ) {
         let number = Locked(0)
         self.init(mode, options: change) { request in
-            let place = number.withLock { number in
-                defer { number += 1 }
-                return min(number, answers.count - 1)
-            }
+            let place = min(number.increment() - 1, answers.count - 1)
             let (status, headers, text) = answers[place]
             return HTTPResponse(status: status, headers: headers, body: .bytes(Array(text.utf8)), request: request)
         }
@@ -119,12 +116,29 @@ final class HeldStore: MemoryDecorator {
 
     func entries(for key: CacheKey) async throws -> [CacheEntry] {
         let entries = await base.entries(for: key)
-        let isFirst = isHeld.withLock { isHeld in
-            defer { isHeld = false }
-            return isHeld
-        }
+        let isFirst = isHeld.lower()
         if isFirst { await gate.wait() }
         return entries
+    }
+}
+
+extension Locked<Int> {
+    /// Counts one more, and returns how many there are by now.
+    func increment() -> Int {
+        withLock { count in
+            count += 1
+            return count
+        }
+    }
+}
+
+extension Locked<Bool> {
+    /// Makes it false, and returns whether it was true.
+    func lower() -> Bool {
+        withLock { flag in
+            defer { flag = false }
+            return flag
+        }
     }
 }
 
