@@ -94,14 +94,13 @@ final class SharedToken: Sendable {
     }
 
     /// Takes a token that this member has obtained in place of another.
-    func advance(to token: OAuthToken, from old: TokenRecord) throws -> Held {
+    func advance(to token: OAuthToken, from old: TokenRecord) throws -> TokenRecord {
         let record = TokenRecord(
             login: old.login, generation: old.generation + 1, obtained: token.milliseconds, token: try sealed(token))
-        return held.withLock { held in
-            let next = Held(token: token, record: record, wish: held.wish)
-            if record.isNewer(than: held.record) { replace(&held, by: next) }
-            return next
+        held.withLock { held in
+            if record.isNewer(than: held.record) { replace(&held, by: Held(token: token, record: record, wish: held.wish)) }
         }
+        return record
     }
 
     /// Begins a login, or ends it.

@@ -156,14 +156,12 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             guard core.stopwatch.elapsed - begin < min(Self.margin, lease / 2) else {
                 throw FleetRefreshError(code: .late, retryAfter: .milliseconds(100))
             }
-            let token = try await refreshed(mine)
-            let next = try shared.advance(to: token, from: mine.record)
-            core.noteRefresh()
-            switch await core.store.writeToken(next.record, as: shared.name, holder: holder) {
+            let (token, record) = try await refreshed(mine)
+            switch await core.store.writeToken(record, as: shared.name, holder: holder) {
             case .success(true): return token
             case .success(false):
                 // Too late for the lock. What is newer than the one replaced was obtained by another member.
-                if let newer = try await newer(than: next.record, holder) { return newer }
+                if let newer = try await newer(than: record, holder) { return newer }
             case .failure: break
             }
             shared.offerInBackground(holder: holder)
@@ -181,14 +179,17 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
     }
 
     /// What the issuer gives in place of a token, within the time that it may take, and also what it gives later than that: it may have taken
-    /// the old one for it.
-    private func refreshed(_ mine: SharedToken.Held) async throws -> OAuthToken {
+    /// the old one for it. From then on it is this member's.
+    private func refreshed(_ mine: SharedToken.Held) async throws -> (token: OAuthToken, record: TokenRecord) {
         let late: @Sendable (Duration) -> HTTPError = {
             HTTPError(.timeout, "Refreshing the fleet's token took longer than \($0).")
         }
-        return try await TimeLimit(refreshTimeout, on: core.stopwatch.clock).obtain(error: late) { [base] in
+        let token = try await TimeLimit(refreshTimeout, on: core.stopwatch.clock).obtain(error: late) { [base] in
             try await base.refresh(mine.token)
         }
+        let record = try shared.advance(to: token, from: mine.record)
+        core.noteRefresh()
+        return (token, record)
     }
 
     /// What the store has by now, if that is newer.
@@ -221,9 +222,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             throw FleetRefreshError(code: .alone, retryAfter: .milliseconds(100))
         case .refreshAlone:
             await hand(over: mine)
-            let token = try await refreshed(mine)
-            _ = try shared.advance(to: token, from: mine.record)
-            core.noteRefresh()
+            let (token, _) = try await refreshed(mine)
             shared.offerInBackground(holder: holder)
             return token
         }
