@@ -22,10 +22,13 @@ final class RedisStore: FleetStore {
         names = link.settings.names
     }
 
-    /// Runs a script, and reads its reply; one that is none of ours is a refusal of this command. nil when the condition doesn't hold.
+    /// Runs a script, and reads its reply; one that is none of ours is a refusal of this command.
+    ///
+    /// - Parameter unsent: The answer when the condition doesn't hold.
     private func run<Value>(
-        _ script: StoreScript, keys: [String], _ words: [Word], if condition: () -> Bool, _ read: (RESPValue) -> Value?
-    ) async -> Answer<Value>? {
+        _ script: StoreScript, keys: [String], _ words: [Word], if condition: () -> Bool = { true },
+        otherwise unsent: Answer<Value> = .failure(.timedOut), _ read: (RESPValue) -> Value?
+    ) async -> Answer<Value> {
         var answer = await link.ask({ $0.command(script, keys: keys, words) }, if: condition)
         if answer == .failure(.refused("NOSCRIPT")) {
             // Somebody has emptied the list of scripts.
@@ -33,13 +36,7 @@ final class RedisStore: FleetStore {
         }
         return answer?.flatMap { value in
             read(value).map { .success($0) } ?? .failure(StoreFailure.refused("a reply that makes no sense"))
-        }
-    }
-
-    private func run<Value>(
-        _ script: StoreScript, keys: [String], _ words: [Word], _ read: (RESPValue) -> Value?
-    ) async -> Answer<Value> {
-        await run(script, keys: keys, words, if: { true }, read) ?? .failure(.timedOut)
+        } ?? unsent
     }
 
     private func onToken<Value>(
@@ -154,7 +151,7 @@ final class RedisStore: FleetStore {
             .text(response.encodedPieces), .text(response.variant), "\(Self.maximumVariants)",
             "\(commit.isWhole ? commit.begun : -commit.begun)",
         ]
-        return await run(.keepResponse, keys: commit.keys.all, words, if: isCurrent, \.isDone) ?? .success(false)
+        return await run(.keepResponse, keys: commit.keys.all, words, if: isCurrent, otherwise: .success(false), \.isDone)
     }
 
     func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration, isConfirmed: Bool) async -> Answer<Bool> {
