@@ -30,7 +30,6 @@ public final class WebSocket: Sendable {
     init(_ response: HTTPResponse, _ options: WebSocketOptions, client: HTTPClient) throws {
         let agreement = try UpgradeRequest.agreement(response)
         guard let channel = response.channel else {
-            response.body.close()
             throw HTTPError(
                 .unsupported, "The transport has no sockets; WireTransport has, and URLSessionTransport on Apple's platforms.",
                 request: response.request, response: response, phase: .answered)

@@ -38,7 +38,12 @@ public struct WebSocketTask: Sendable {
         let request = try UpgradeRequest.make(of: request, protocols: protocols, options)
         let response = try await client.stream(request)
         guard response.status.code == 101 else { throw try await refusal(response, to: request, since: stopwatch) }
-        return try WebSocket(response, options, client: client)
+        do {
+            return try WebSocket(response, options, client: client)
+        } catch {
+            response.body.close()
+            throw error
+        }
     }
 
     /// The error for a status other than 101 that the validators accepted; its body is still unread.

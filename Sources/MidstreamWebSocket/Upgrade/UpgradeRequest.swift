@@ -53,17 +53,8 @@ enum UpgradeRequest {
 
     /// Checks an answer (RFC 6455 §4.1, the list at its end).
     ///
-    /// - Throws: ``HTTPError/Code/protocolViolation``; the response is closed then.
+    /// - Throws: ``HTTPError/Code/protocolViolation``.
     static func agreement(_ response: HTTPResponse) throws -> Agreement {
-        do {
-            return try checked(response)
-        } catch {
-            response.body.close()
-            throw error
-        }
-    }
-
-    private static func checked(_ response: HTTPResponse) throws -> Agreement {
         func violation(_ message: String) -> HTTPError {
             HTTPError(.protocolViolation, message, request: response.request, response: response, phase: .answered)
         }
