@@ -58,7 +58,7 @@ struct Upload {
             if furthest > before { failures = 0 }
             switch step {
             case .done(let response): return response
-            case .goOn: try checkLimit()
+            case .goOn: break
             case .failed(let error):
                 failures += 1
                 guard failures <= settings.resumes, told.withLock({ $0.url }) != nil || mayBeginAgain else { throw error }
@@ -73,7 +73,7 @@ struct Upload {
 
     private mutating func proceed() async throws -> Step {
         guard let url = told.withLock({ $0.url }) else { return try await create() }
-        try checkAge()
+        try checkLimits()
         guard let offset else { return try await ask(url) }
         return try await append(to: url, from: offset)
     }
@@ -271,8 +271,9 @@ struct Upload {
         return offset
     }
 
-    private func checkLimit() throws {
-        guard let limit = told.withLock({ $0.limit }) else { return }
+    private func checkLimits() throws {
+        let (told, since) = told.withLock { ($0.limit, $0.limitTime) }
+        guard let limit = told else { return }
         if let size = limit.maximumSize, size < length {
             throw HTTPError(
                 .bodyTooLarge, "The server takes \(size) bytes, and the upload has \(length).", request: request, phase: .answered
@@ -281,15 +282,11 @@ struct Upload {
         if limit.maximumPart == 0 {
             throw HTTPError(.protocolViolation, "The server takes parts of no bytes.", request: request, phase: .answered)
         }
-    }
-
-    private func checkAge() throws {
-        try checkLimit()
-        let (age, since) = told.withLock { ($0.limit?.maximumAge, $0.limitTime) }
-        guard let age, stopwatch.elapsed - since > .seconds(min(age, 1 << 40)) else { return }
-        throw HTTPError(
-            .protocolViolation, "The server kept the upload for \(age) seconds, which are over.", request: request,
-            phase: .answered)
+        if let age = limit.maximumAge, stopwatch.elapsed - since > .seconds(min(age, 1 << 40)) {
+            throw HTTPError(
+                .protocolViolation, "The server kept the upload for \(age) seconds, which are over.", request: request,
+                phase: .answered)
+        }
     }
 
     /// Whether the server can't have had all of it, or having it twice does no harm.
