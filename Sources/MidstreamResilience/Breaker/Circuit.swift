@@ -120,7 +120,7 @@ final class Circuit: ScopeState {
             case .open(let until) where until <= now && mayProbe:
                 let from = state.publicState(at: until - 1)
                 state.enter(.halfOpen)
-                change = changed(from, to: .halfOpen, state.counts, last: state.last)
+                change = .breakerChanged(key: key, from: from, to: .halfOpen, state.counts, last: state.last)
             case .halfOpen where mayProbe && !state.isProbing: break
             default: return .refused(state.publicState(at: now), counts: state.counts, last: state.last)
             }
@@ -153,7 +153,7 @@ final class Circuit: ScopeState {
                 guard state.goodProbes >= settings.probes else { return nil }
                 let counts = FailureWindow.Counts(total: state.goodProbes, failed: 0, slow: 0)
                 state.enter(.closed)
-                return changed(.halfOpen, to: .closed, counts, last: "success")
+                return .breakerChanged(key: key, from: .halfOpen, to: .closed, counts, last: "success")
             }
             let counts = state.window.count(failed: isFailure, slow: isSlow, at: now)
             guard counts.total >= settings.minimum, isTooMany(counts) else { return nil }
@@ -163,23 +163,16 @@ final class Circuit: ScopeState {
         }
     }
 
-    /// Refuses everything until it is closed.
+    /// Refuses everything until it is closed, or lets everything through again.
     ///
-    /// - Parameter isAlone: Whether the others aren't isolated with it.
-    func isolate(isAlone: Bool) -> CallEvent { enter(.isolated, isAlone: isAlone) }
-
-    /// Lets everything through again.
-    ///
-    /// - Parameter isAlone: Whether all others are isolated, and stay so.
-    func close(isAlone: Bool) -> CallEvent { enter(.closed, isAlone: isAlone) }
-
-    /// There is no clock without a call, so the remaining time of a break is left out.
-    private func enter(_ phase: Phase, isAlone: Bool) -> CallEvent {
+    /// - Parameter isAlone: Whether the others aren't isolated with it, or are and stay so.
+    func set(isIsolated: Bool, isAlone: Bool) -> CallEvent {
         state.withLock { state in
+            // There is no clock without a call, so the remaining time of a break is left out.
             let from: CircuitBreaker.State = if case .open = state.phase { .open(for: .zero) } else { state.publicState(at: 0) }
-            state.enter(phase)
+            state.enter(isIsolated ? .isolated : .closed)
             state.isAlone = isAlone
-            return changed(from, to: state.publicState(at: 0), .init(), last: "by hand")
+            return .breakerChanged(key: key, from: from, to: state.publicState(at: 0), .init(), last: "by hand")
         }
     }
 
@@ -201,13 +194,8 @@ final class Circuit: ScopeState {
         let asked = min(max(.zero, retryAfter ?? .zero), settings.longestBreak, .longest).wholeNanoseconds
         let length = max(spread, asked)
         state.enter(.open(until: now &+ length))
-        return changed(from, to: .open(for: .nanoseconds(length)), state.counts, last: state.last)
-    }
-
-    private func changed(
-        _ from: CircuitBreaker.State, to state: CircuitBreaker.State, _ counts: FailureWindow.Counts, last: String
-    ) -> CallEvent {
-        .breakerChanged(key: key, from: from, to: state, counts, last: last)
+        return .breakerChanged(
+            key: key, from: from, to: .open(for: .nanoseconds(length)), state.counts, last: state.last)
     }
 }
 

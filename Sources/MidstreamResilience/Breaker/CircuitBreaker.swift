@@ -103,7 +103,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         // Before the others, so that no circuit is made meanwhile that misses it.
         if key == nil { isIsolated.withLock { $0 = true } }
         for circuit in circuits(of: key, areMade: true) {
-            let change = circuit.isolate(isAlone: key != nil)
+            let change = circuit.set(isIsolated: true, isAlone: key != nil)
             onChange?(change)
         }
     }
@@ -119,7 +119,7 @@ public final class CircuitBreaker: HTTPInterceptor {
         }
         // One may be isolated before it has been asked for.
         for circuit in circuits(of: key, areMade: isAlone) {
-            let change = circuit.close(isAlone: isAlone)
+            let change = circuit.set(isIsolated: false, isAlone: isAlone)
             onChange?(change)
         }
     }
