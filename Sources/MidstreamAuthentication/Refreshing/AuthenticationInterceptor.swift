@@ -125,7 +125,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             return try await send(with: held, in: visit)
         }
         let held = try await successor(of: present.generation, in: visit)
-        noteDegradation(in: visit)
         if held.generation > present.generation {
             visit.request.record(.credential(present.held == nil ? .obtained : .refreshed))
         }
@@ -163,7 +162,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         // Closed before the wait, so that it holds no connection that the refresh may need.
         if canSendAgain { visit.request.giveUp(response) }
         let fresh = try await successor(of: held.generation, in: visit, rejecting: response)
-        noteDegradation(in: visit)
         guard canSendAgain else {
             visit.request.record(.credential(.refreshedInVain, rejection: response.status))
             return response
@@ -193,11 +191,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         authenticator.keepsOwnAuthorization && request.headers.contains(.authorization)
     }
 
-    private func noteDegradation(in visit: Visit) {
-        guard let reason = (authenticator as? any Degradable)?.degradation else { return }
-        visit.request.record(.degraded("the credential", because: reason))
-    }
-
     /// A newer credential, for which the call waits as long as its attempt may last.
     private func successor(
         of generation: Int, in visit: Visit, rejecting response: HTTPResponse? = nil
@@ -210,7 +203,11 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             try await keeper.successor(of: generation, login: visit.login, failures: visit.failures, need: need)
         }
         switch outcome {
-        case .success(let held): return held
+        case .success(let held):
+            if let reason = (authenticator as? any Degradable)?.degradation {
+                request.record(.degraded("the credential", because: reason))
+            }
+            return held
         case .failure(let error): throw HTTPError.withoutCredential(request, after: response, because: error)
         }
     }
