@@ -19,8 +19,7 @@ struct DigestAnswer {
     ///   isn't in memory, or when the system has no such hash function.
     func field(method: String, uri: String, body: [UInt8]?) throws -> String {
         let quality = try quality(body: body)
-        let number = String(count, radix: 16)
-        let nonceCount = String(repeating: "0", count: 8 - number.count) + number
+        let nonceCount = withUnsafeBytes(of: count.bigEndian) { $0.hexadecimal }
         let hash = challenge.function.hexadecimal
         var userHash = try hash("\(prepared(user)):\(challenge.realm):\(prepared(password))")
         if challenge.isSession { userHash = try hash("\(userHash):\(challenge.firstNonce):\(clientNonce)") }
