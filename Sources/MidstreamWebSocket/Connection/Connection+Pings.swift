@@ -56,7 +56,7 @@ extension Connection {
                         || waitedForTurn && state.controls.turns > turns || unsent > 0 && someHasLeft
                 }
                 guard !isAlive else { continue }
-                return fail(WebSocketClosure(code: .abnormal, reason: "", byPeer: false), error.message)
+                return end(.lost(WebSocketClosure(code: .abnormal, byPeer: false), error.message))
             } catch {
                 return
             }

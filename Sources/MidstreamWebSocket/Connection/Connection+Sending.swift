@@ -79,7 +79,7 @@ extension Connection {
     }
 
     /// Writes a frame of a message, after the control frames that wait.
-    nonisolated(nonsending) private func write(_ frame: [UInt8], endsWhenCancelled: Bool = false) async throws {
+    nonisolated(nonsending) private func write(_ frame: [UInt8], endsWhenCancelled: Bool) async throws {
         do {
             try await frames.enter()
         } catch {
@@ -114,7 +114,7 @@ extension Connection {
     /// A message was given up in its middle. A closing that has begun allows that, and ends the socket by itself.
     private func giveUp() {
         guard state.withLock({ $0.closing == nil }) else { return }
-        fail(WebSocketClosure(code: .goingAway, reason: "", byPeer: false), "A message was given up.")
+        end(.lost(WebSocketClosure(code: .goingAway, byPeer: false), "A message was given up."))
     }
 
     // MARK: Control frames

@@ -245,8 +245,6 @@ final class Connection: Sendable {
     /// The connection has ended, without a close frame or before the closing was over.
     func lose(_ cause: (any Error)?) { end(state.withLock { $0.closing } ?? .lost(by: cause)) }
 
-    func fail(_ closure: WebSocketClosure, _ message: String) { end(.lost(closure, message)) }
-
     /// What those get who want something of a socket that has ended or is being closed.
     var failure: HTTPError {
         var closure: WebSocketClosure?

@@ -118,9 +118,7 @@ extension ReconnectingWebSocket: AsyncSequence {
         ///
         /// - Throws: The failure after which no other attempt is made; `CancellationError`.
         public mutating func next() async throws -> Event? {
-            guard let feed = reading?.feed else {
-                throw HTTPError(.bodyNotReplayable, "The socket can be read only once, and it is being read.", phase: .notSent)
-            }
+            guard let feed = reading?.feed else { throw WebSocket.AsyncIterator.isReadAlready }
             guard !isOver else { return nil }
             do {
                 return try await event(of: feed)

@@ -128,7 +128,7 @@ extension WebSocket: AsyncSequence {
         }
 
         /// A function of its own, so that the frame of a waiting reader is small.
-        private static var isReadAlready: HTTPError {
+        static var isReadAlready: HTTPError {
             @inline(never) get {
                 HTTPError(.bodyNotReplayable, "The socket can be read only once, and it is being read.", phase: .notSent)
             }
