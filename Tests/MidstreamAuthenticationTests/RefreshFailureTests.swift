@@ -143,9 +143,7 @@ import Testing
     @Test("The deadline of the call that began a refresh doesn't end what the refresh sends")
     func deadline() async throws {
         let clock = TestClock()
-        var configuration = HTTPClient.Configuration()
-        configuration.clock = clock
-        configuration.timeout = nil
+        let configuration = HTTPClient.Configuration(timeout: nil, clock: clock)
         let (late, exchanging) = (Gate(), Gate())
         let tokens = StubTransport { request in
             await exchanging.wait()

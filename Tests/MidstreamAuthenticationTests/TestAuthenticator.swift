@@ -63,9 +63,7 @@ extension HTTPClient {
         by interceptor: AuthenticationInterceptor<TestAuthenticator>, _ transport: any HTTPTransport,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> HTTPClient {
-        var configuration = Configuration()
-        configuration.clock = clock
-        return testClient(baseURL: "https://api.example", configuration: configuration, transport: transport) { interceptor }
+        testClient(baseURL: "https://api.example", configuration: .init(clock: clock), transport: transport) { interceptor }
     }
 }
 

@@ -229,9 +229,8 @@ import Testing
             "https://other.example/u?y=2": ("2", "<https://example.com/u?key=k3y&x=3>; rel=next"),
             "https://example.com/u?x=3&key=k3y": ("3", nil),
         ])
-        var configuration = HTTPClient.Configuration()
-        configuration.headers = ["Authorization": "configured", "X-Plain": "plain"]
-        configuration.query = [("key", "k3y")]
+        let configuration = HTTPClient.Configuration(
+            headers: ["Authorization": "configured", "X-Plain": "plain"], query: [("key", "k3y")])
         let client = testClient(baseURL: "https://example.com", configuration: configuration, transport: stub) {
             ClosureRequestInterceptor(stage: stage) { $0.headers["X-API-Key"] = "intercepted" }
         }
@@ -267,8 +266,7 @@ import Testing
             "https://example.com/u?page=2&\(added)": ("2", "<https://other.example/u?key=\(value)&page=3>; rel=next"),
             "https://other.example/u?page=3": ("3", nil),
         ])
-        var configuration = HTTPClient.Configuration()
-        configuration.query = [("key", "a/b+= ~")]
+        let configuration = HTTPClient.Configuration(query: [("key", "a/b+= ~")])
         let client = testClient(baseURL: "https://example.com", configuration: configuration, transport: stub)
         #expect(try await bodies(client.get("u").pages(.link())) == ["1", "2", "3"])
     }

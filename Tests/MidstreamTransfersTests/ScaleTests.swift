@@ -25,10 +25,7 @@ struct ScaleTests {
         // A part of each that is sent: all of them together are less than the whole.
         let cuts = (0..<50).map { _ in Int.random(in: 1..<(content.count / 50)) }
         let server = try UploadServer(.init(isTus: isTus, cuts: cuts))
-        var configuration = HTTPClient.Configuration()
-        configuration.random = { 0 }
-        configuration.timeout = nil
-        let client = testClient(configuration: configuration)
+        let client = testClient(configuration: .init(timeout: nil, random: { 0 }))
         try await client.upload(.file(folder.target), to: server.url, protocol: isTus ? .tus : .resumable)
         #expect(server.content == content)
         #expect(server.bytesReceived <= content.count + content.count / 10)

@@ -170,9 +170,8 @@ import Testing
         let cache = CacheInterceptor()
         let stub = Self.breakingOff(for: cache)
         let client = try await clientOfWrongPart(cache, stub)
-        var configuration = HTTPClient.Configuration()
         // For what the server sends, but not for all.
-        configuration.maximumBufferedBody = Self.content.count - 1
+        let configuration = HTTPClient.Configuration(maximumBufferedBody: Self.content.count - 1)
         let other = testClient(baseURL: server.url(), configuration: configuration, transport: stub) {
             cache
             VerifyDigest()

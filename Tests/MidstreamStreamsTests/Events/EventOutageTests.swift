@@ -13,11 +13,7 @@ struct EventOutageTests {
     private func client(
         _ transport: StubTransport, @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.timeout = nil
-        configuration.clock = clock
-        configuration.validators = []
-        configuration.random = { 1 }
+        let configuration = HTTPClient.Configuration(timeout: nil, validators: [], clock: clock, random: { 1 })
         return testClient(
             baseURL: "https://api.test", configuration: configuration, transport: transport, interceptors: interceptors)
     }

@@ -17,13 +17,9 @@ struct EventSourceTests {
 
     init() throws {
         server = try MockServer()
-        var configuration = HTTPClient.Configuration()
-        configuration.timeout = nil
-        configuration.clock = clock
         // The arbiter would read the body of a response that is rejected within a limit on the same clock, which isn't one of these waits.
-        configuration.validators = []
         // Full jitter then shows the whole of the delay, but for its last bit.
-        configuration.random = { 1 }
+        let configuration = HTTPClient.Configuration(timeout: nil, validators: [], clock: clock, random: { 1 })
         client = testClient(baseURL: server.url(), configuration: configuration)
     }
 
@@ -195,9 +191,8 @@ struct EventSourceTests {
         let stub = StubTransport(sequence: [
             .respond(.ok, headers: ["Content-Type": "text/event-stream"], body: .text(text)), .respond(.noContent),
         ])
-        var configuration = HTTPClient.Configuration()
-        configuration.random = { 0 }
-        try await expectStay(for: testClient(configuration: configuration, transport: stub).events(HTTPRequest("https://h/")))
+        let client = testClient(configuration: .init(random: { 0 }), transport: stub)
+        try await expectStay(for: client.events(HTTPRequest("https://h/")))
     }
 
     @Test("Full jitter takes a part of the wait")
@@ -220,9 +215,7 @@ struct EventSourceTests {
 
     @Test("… as errors of the validators, too", arguments: [429, 503])
     func rejectedStatus(status: Int) async throws {
-        var configuration = HTTPClient.Configuration()
-        configuration.random = { 0 }
-        let client = testClient(baseURL: server.url(), configuration: configuration)
+        let client = testClient(baseURL: server.url(), configuration: .init(random: { 0 }))
         server.enqueue(.init(status: HTTPStatus(status), body: "later"), Self.stream("data: a\n\n"), Self.end)
         #expect(try await client.events(HTTPRequest("/")).all().map(\.data) == ["a"])
         server.enqueue(.init(status: 404))

@@ -62,10 +62,8 @@ struct JSONElementsTests {
         struct Row: Decodable, Sendable { let fullName: String }
         let snakeCase = JSONDecoder()
         snakeCase.keyDecodingStrategy = .convertFromSnakeCase
-        var configuration = HTTPClient.Configuration()
-        configuration.decoder = snakeCase
         let stub = StubTransport(status: .ok, body: "{\"full_name\":\"a\"}\n")
-        let client = testClient(configuration: configuration, transport: stub)
+        let client = testClient(configuration: .init(decoder: snakeCase), transport: stub)
         #expect(try await client.stream(HTTPRequest("https://h/")).jsonLines(Row.self).all().map(\.fullName) == ["a"])
         var request = HTTPRequest("https://h/")
         request.decoder = JSONDecoder()

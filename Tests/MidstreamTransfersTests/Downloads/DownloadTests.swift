@@ -118,11 +118,7 @@ struct DownloadTests {
     func limit() async throws {
         server.cut(1_000, 1_000, 1_000, 1_000)
         let clock = TestClock()
-        var configuration = HTTPClient.Configuration()
-        configuration.timeout = nil
-        configuration.clock = clock
-        configuration.random = { 1 }
-        let client = testClient(configuration: configuration)
+        let client = testClient(configuration: .init(timeout: nil, clock: clock, random: { 1 }))
         let (delays, result) = await clock.waits(3) { try await download(.init(resumes: 3), by: client) }
         #expect(delays == [.milliseconds(500), .seconds(1), .seconds(2)])
         #expect(result.httpError?.code == .connectionLost)

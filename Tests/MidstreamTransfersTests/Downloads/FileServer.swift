@@ -85,9 +85,7 @@ final class FileServer: Sendable {
 
     /// A client that waits for nothing: its jitter takes the whole of each wait.
     func client(@PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }) -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.random = { 0 }
-        return testClient(configuration: configuration, interceptors: interceptors)
+        testClient(configuration: .init(random: { 0 }), interceptors: interceptors)
     }
 
     /// Bytes in which a piece that is lost, doubled or swapped shows.

@@ -142,9 +142,7 @@ struct MisbehaviourTests {
                 .partialContent, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50000-199999/200000"], body: wholeAsPart),
             .respond(.ok, headers: ["ETag": "\"1\""], body: .bytes(Self.content)),
         ])
-        var configuration = HTTPClient.Configuration()
-        configuration.random = { 0 }
-        let client = testClient(configuration: configuration, transport: stub)
+        let client = testClient(configuration: .init(random: { 0 }), transport: stub)
         let error = await httpError { try await client.download(HTTPRequest("http://h/film"), to: folder.target) }
         #expect(error?.code == .protocolViolation)
         #expect(folder.names.isEmpty)

@@ -253,10 +253,7 @@ struct ParallelTests {
             }
             return response
         }
-        var configuration = HTTPClient.Configuration()
-        configuration.clock = clock
-        configuration.timeout = nil
-        let client = testClient(configuration: configuration, transport: stub)
+        let client = testClient(configuration: .init(timeout: nil, clock: clock), transport: stub)
         let target = folder.target
         let (delays, result) = await clock.waits(500) {
             try await client.download(HTTPRequest("https://h/film"), to: target, options: .init(parallel: 4))

@@ -16,9 +16,7 @@ struct ResumeBodiesTests {
     init() throws { server = try FileServer(Self.content) }
 
     private func client(_ limit: Int = 5, budget: RetryBudget? = RetryBudget()) -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.retryBudget = budget
-        return testClient(configuration: configuration) { ResumeBodies(upTo: limit) }
+        testClient(configuration: .init(retryBudget: budget)) { ResumeBodies(upTo: limit) }
     }
 
     private var ranges: [String?] { server.requests.map { $0.headers[.range] } }
@@ -68,9 +66,7 @@ struct ResumeBodiesTests {
 
     @Test("The limit of what is taken into memory holds, and streams stay streams")
     func limits() async throws {
-        var configuration = HTTPClient.Configuration()
-        configuration.maximumBufferedBody = 99_999
-        let small = testClient(configuration: configuration) { ResumeBodies() }
+        let small = testClient(configuration: .init(maximumBufferedBody: 99_999)) { ResumeBodies() }
         #expect(await httpError { try await small.send(HTTPRequest(server.url)) }?.code == .bodyTooLarge)
         let response = try await client().stream(HTTPRequest(server.url))
         #expect(response.body.bytes == nil)

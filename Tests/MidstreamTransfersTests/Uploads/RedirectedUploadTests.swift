@@ -5,11 +5,7 @@ import Testing
 
 @Suite("Uploads that are redirected", .leavesNothing, .timeLimit(.minutes(10)))
 struct RedirectedUploadTests {
-    private func client() -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.random = { 0 }
-        return testClient(configuration: configuration)
-    }
+    private func client() -> HTTPClient { testClient(configuration: .init(random: { 0 })) }
 
     @Test("A page in place of an answer is no success", arguments: ["POST", "PATCH"], [UploadProtocol.resumable, .tus])
     func page(method: String, kind: UploadProtocol) async throws {

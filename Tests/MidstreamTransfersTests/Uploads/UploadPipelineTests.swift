@@ -6,14 +6,6 @@ import Testing
 
 @Suite("Uploads through a client that does more", .leavesNothing, .timeLimit(.minutes(10)))
 struct UploadPipelineTests {
-    private let configuration: HTTPClient.Configuration
-
-    init() {
-        var configuration = HTTPClient.Configuration()
-        configuration.random = { 0 }
-        self.configuration = configuration
-    }
-
     @Test("What is only read for its digest isn't taken for sent, and so can be sent again")
     func digest() async throws {
         // More than sockets take in.
@@ -21,7 +13,7 @@ struct UploadPipelineTests {
         let folder = try Folder()
         try Data(content).write(to: folder.target)
         let server = try UploadServer(.init(cuts: [100_000], sends104: false))
-        let client = testClient(configuration: configuration) { SendDigest() }
+        let client = testClient(configuration: .init(random: { 0 })) { SendDigest() }
         try await client.upload(.file(folder.target), to: server.url)
         #expect(server.requests.map(\.method) == ["POST", "POST"])
         #expect(server.requests.allSatisfy { $0.fields["content-digest"] != nil })
@@ -32,9 +24,7 @@ struct UploadPipelineTests {
     func retries() async throws {
         let content = FileServer.content(300_000)
         let server = try UploadServer(.init(cuts: [100_000]))
-        var configuration = configuration
-        configuration.maxRetries = 3
-        let client = testClient(configuration: configuration)
+        let client = testClient(configuration: .init(maxRetries: 3, random: { 0 }))
         try await client.upload(.bytes(content), to: server.url, headers: ["Idempotency-Key": "1"])
         #expect(server.requests.map(\.method) == ["POST", "HEAD", "PATCH"])
         #expect(server.content == content)

@@ -14,14 +14,8 @@ struct UploadTests {
     private func client(
         _ clock: (any Clock<Duration>)? = nil, @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.random = { 0 }
-        if let clock {
-            configuration.clock = clock
-            configuration.timeout = nil
-            configuration.random = { 1 }
-        }
-        return testClient(configuration: configuration, interceptors: interceptors)
+        let configuration = clock.map { HTTPClient.Configuration(timeout: nil, clock: $0, random: { 1 }) }
+        return testClient(configuration: configuration ?? .init(random: { 0 }), interceptors: interceptors)
     }
 
     @discardableResult
@@ -392,9 +386,7 @@ struct UploadTests {
             let state: HTTPHeaders = ["Upload-Offset": "0", "Upload-Complete": "?0"]
             return HTTPResponse(status: .noContent, headers: request.method == .head ? state : [:], request: request)
         }
-        var configuration = HTTPClient.Configuration()
-        configuration.random = { 0 }
-        let client = testClient(configuration: configuration, transport: stub)
+        let client = testClient(configuration: .init(random: { 0 }), transport: stub)
         try await client.upload(.bytes([1]), to: "https://h/uploads")
         #expect(stub.requests.map(\.method) == [.post, .head, .patch, .head, .patch])
     }
@@ -419,9 +411,7 @@ struct UploadTests {
                 request.onInterim?(InterimResponse(status: 104, headers: place))
                 throw HTTPError(.connectionLost, request: request)
             }
-            var configuration = HTTPClient.Configuration()
-            configuration.random = { 0 }
-            let client = testClient(configuration: configuration, transport: stub)
+            let client = testClient(configuration: .init(random: { 0 }), transport: stub)
             let error = await httpError {
                 try await client.upload(.bytes([1]), to: "https://h/uploads", protocol: kind, resumes: 2)
             }

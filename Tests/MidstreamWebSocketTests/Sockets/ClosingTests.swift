@@ -13,9 +13,7 @@
 
         init() throws {
             server = try MockServer()
-            var configuration = HTTPClient.Configuration()
-            configuration.clock = clock
-            configuration.timeout = nil
+            let configuration = HTTPClient.Configuration(timeout: nil, clock: clock)
             client = testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
         }
 

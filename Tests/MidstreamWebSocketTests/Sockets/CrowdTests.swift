@@ -68,8 +68,8 @@
         func `A crowd comes back with its server, spread over time`() async throws {
             let count = max(20, Self.size / 10)
             let first = try WebSocketProcess(port: WebSocketProcess.freePort())
-            var configuration = HTTPClient.Configuration()
-            configuration.retryBudget = RetryBudget(share: 0, reserve: 50 * count, window: .seconds(3_600))
+            let configuration = HTTPClient.Configuration(
+                retryBudget: RetryBudget(share: 0, reserve: 50 * count, window: .seconds(3_600)))
             let client = testClient(configuration: configuration, transport: transport)
             try await first.isReady(for: client)
 

@@ -18,11 +18,8 @@
         private func client(
             on transport: (any HTTPTransport)? = nil, @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
         ) -> HTTPClient {
-            var configuration = HTTPClient.Configuration()
-            configuration.clock = clock
-            configuration.timeout = nil
-            return testClient(
-                baseURL: server.url(), configuration: configuration, transport: transport ?? wireTransport(),
+            testClient(
+                baseURL: server.url(), configuration: .init(timeout: nil, clock: clock), transport: transport ?? wireTransport(),
                 interceptors: interceptors)
         }
 

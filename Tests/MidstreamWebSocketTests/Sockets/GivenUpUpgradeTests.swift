@@ -28,8 +28,7 @@
             _ validators: [any HTTPValidator] = [DefaultValidator()],
             @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
         ) -> HTTPClient {
-            var configuration = HTTPClient.Configuration()
-            configuration.validators = validators
+            let configuration = HTTPClient.Configuration(validators: validators)
             return testClient(
                 baseURL: server.url(), configuration: configuration, transport: wireTransport(), interceptors: interceptors)
         }

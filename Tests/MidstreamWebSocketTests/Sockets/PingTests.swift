@@ -44,9 +44,7 @@
 
         @Test func `A pong that doesn't come is a timeout, and ends a socket that pings by itself`() async throws {
             let clock = TestClock()
-            var configuration = HTTPClient.Configuration()
-            configuration.clock = clock
-            configuration.timeout = nil
+            let configuration = HTTPClient.Configuration(timeout: nil, clock: clock)
             let client = testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
             let deaf: @Sendable (MockWebSocket) async throws -> Void = { socket in while try await socket.next() != nil {} }
             server.enqueue(.webSocket(deaf), .webSocket(deaf))

@@ -19,10 +19,7 @@
             over transport: (any HTTPTransport)? = nil, _ change: (inout HTTPClient.Configuration) -> Void = { _ in },
             @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
         ) -> HTTPClient {
-            var configuration = HTTPClient.Configuration()
-            configuration.clock = clock
-            configuration.timeout = nil
-            configuration.random = { 0.5 }
+            var configuration = HTTPClient.Configuration(timeout: nil, clock: clock, random: { 0.5 })
             change(&configuration)
             return testClient(
                 baseURL: server.url(), configuration: configuration, transport: transport ?? wireTransport(),

@@ -222,9 +222,7 @@
 
         @Test func `A server that doesn't answer a close isn't waited for too long`() async throws {
             let clock = TestClock()
-            var configuration = HTTPClient.Configuration()
-            configuration.clock = clock
-            configuration.timeout = nil
+            let configuration = HTTPClient.Configuration(timeout: nil, clock: clock)
             let client = testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
             server.enqueue(.webSocket { socket in while try await socket.next() != nil {} })
             let socket = try await client.webSocket("a").connect()

@@ -12,9 +12,7 @@ import Testing
     private func client(
         _ stub: StubTransport, @PipelineBuilder interceptors: () -> [any HTTPInterceptor] = { [] }
     ) -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.clock = TestClock()
-        configuration.timeout = nil
+        let configuration = HTTPClient.Configuration(timeout: nil, clock: TestClock())
         return testClient(
             baseURL: "https://a.example", configuration: configuration, transport: stub, interceptors: interceptors)
     }
@@ -57,11 +55,7 @@ import Testing
         timeout: Duration?, deadline: Duration?, end: Duration
     ) async throws {
         let (clock, reading) = (TestClock(), Gate())
-        var configuration = HTTPClient.Configuration()
-        configuration.clock = clock
-        configuration.timeout = nil
-        configuration.deadline = deadline
-        configuration.validators = []
+        let configuration = HTTPClient.Configuration(timeout: nil, deadline: deadline, validators: [], clock: clock)
         let stub = StubTransport { request in
             clock.advance(by: .seconds(3))
             let stalled: @Sendable () async throws -> [UInt8]? = {

@@ -103,16 +103,14 @@
         }
 
         @Test func `A status that validators accept is refused all the same`() async throws {
-            var configuration = HTTPClient.Configuration()
-            configuration.validators = []
+            let configuration = HTTPClient.Configuration(validators: [])
             server.enqueue(.init(status: .forbidden, body: "why"))
             let error = await #expect(throws: HTTPError.self) { try await client(configuration).webSocket("feed").connect() }
             #expect(error?.code == .unacceptableStatus && error?.response?.body.text == "why")
         }
 
         @Test func `Of a long refusal the rest can be read, and cancelling ends the wait for it`() async throws {
-            var configuration = HTTPClient.Configuration()
-            configuration.validators = []
+            let configuration = HTTPClient.Configuration(validators: [])
             let body = [UInt8](repeating: 7, count: 2 * HTTPError.keptBody)
             server.enqueue(.init(status: .forbidden, body: .bytes(body)))
             let error = await #expect(throws: HTTPError.self) { try await client(configuration).webSocket("feed").connect() }
@@ -200,9 +198,7 @@
         }
 
         @Test func `A refusal that may pass is retried`() async throws {
-            var configuration = HTTPClient.Configuration()
-            configuration.maxRetries = 2
-            configuration.random = { 0 }
+            let configuration = HTTPClient.Configuration(maxRetries: 2, random: { 0 })
             server.enqueue(.init(status: .serviceUnavailable), .init(fault: .disconnect(.beforeHead)), .webSocket(Self.echo))
             try await expectOpen(client(configuration).webSocket("feed").connect())
             #expect(server.requestCount == 3)
@@ -238,10 +234,7 @@
 
         @Test func `The deadline ends with the agreement`() async throws {
             let clock = TestClock()
-            var configuration = HTTPClient.Configuration()
-            configuration.clock = clock
-            configuration.deadline = .seconds(5)
-            configuration.deadlineCoversBody = true
+            let configuration = HTTPClient.Configuration(deadline: .seconds(5), deadlineCoversBody: true, clock: clock)
             let client = client(configuration)
             server.enqueue(.webSocket(Self.echo))
             let socket = try await client.webSocket("feed").connect()
@@ -266,8 +259,7 @@
                 }
             }
             let observer = Observer()
-            var configuration = HTTPClient.Configuration()
-            configuration.observers = [observer]
+            let configuration = HTTPClient.Configuration(observers: [observer])
             server.enqueue(.webSocket(Self.echo))
             let socket = try await client(configuration).webSocket("feed").connect()
             try await expectOpen(socket)
