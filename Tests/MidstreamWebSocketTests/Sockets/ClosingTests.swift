@@ -22,8 +22,7 @@
             let sending = Task { try await socket.send([UInt8](repeating: 0, count: 64 << 20)) }
             await eventually { socket.metrics.wireBytesSent > 0 }
             let closing = Task { try await socket.close() }
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(5))
+            await clock.pass(.seconds(5))
             try await closing.value
             await #expect(throws: HTTPError.self) { try await sending.value }
             #expect(socket.closure?.code == .normal)

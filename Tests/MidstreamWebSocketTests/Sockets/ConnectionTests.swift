@@ -9,6 +9,15 @@ import WebSocketFrames
 
 /// Over a connection that does what the test says.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConnectionTests {
+    private func connected(
+        over line: some TestLine, _ options: WebSocketOptions = WebSocketOptions(), deflate: DeflateParameters? = nil,
+        on clock: TestClock = TestClock()
+    ) -> Connection {
+        let connection = Connection(BodyChannel(line, line), deflate, options, on: Stopwatch(on: clock))
+        connection.start()
+        return connection
+    }
+
     @Test(
         arguments: [
             ([0x88, 9, 0x03, 0xF4] + Array("restart".utf8), .restart, true), ([0x83, 0], .protocolError, false),
@@ -17,8 +26,7 @@ import WebSocketFrames
         received: [UInt8], code: WebSocketClosure.Code, byPeer: Bool
     ) async throws {
         let line = BlockedLine(received)
-        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line)
         let sending = Task { try await connection.send(.binary, [1]) }
         await eventually { connection.state.withLock { $0.closing != nil } }
         line.breaks.open()
@@ -37,8 +45,7 @@ import WebSocketFrames
         let frames = FrameWriter.frame(.binary, large) + FrameWriter.frame(.text, Array("last".utf8))
         let line = BlockedLine(frames + [0x88, 2, 0x03, 0xF4])
         line.breaks.open()
-        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line)
         let sent = await #expect(throws: HTTPError.self) { try await connection.send(.binary, [1]) }
         #expect(sent?.code == .connectionLost && sent?.phase == .answered)
         #expect(try await connection.next() == .binary(large))
@@ -50,8 +57,7 @@ import WebSocketFrames
     @Test func `Closing after a failed send doesn't wait for a reader who is behind`() async throws {
         let large = [UInt8](repeating: 0, count: 300 << 10)
         let line = BlockedLine(FrameWriter.frame(.binary, large) + [0x88, 2, 0x03, 0xF4])
-        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line)
         let sending = Task { try await connection.send(.binary, [1]) }
         await eventually { connection.state.withLock { $0.inbox.receiver != nil } }
         line.breaks.open()
@@ -62,8 +68,7 @@ import WebSocketFrames
 
     @Test func `A send that is cancelled while the server closes leaves it to that why the socket ends`() async throws {
         let line = BlockedLine([0x88, 9, 0x03, 0xF4] + Array("restart".utf8))
-        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line)
         let sending = Task { try await connection.send(.binary, [1]) }
         await eventually { connection.state.withLock { $0.closing != nil } }
         sending.cancel()
@@ -76,13 +81,11 @@ import WebSocketFrames
     @Test func `Closing takes no longer than it may though a send is stuck`() async throws {
         let clock = TestClock()
         let line = BlockedLine([])
-        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: clock))
-        connection.start()
+        let connection = connected(over: line, on: clock)
         let sending = Task { try await connection.send(.binary, [1]) }
         await eventually { connection.state.withLock { $0.metrics.wireBytesSent > 0 } }
         let closing = Task { try await connection.close(CloseFrame(code: 1000)) }
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(5))
+        await clock.pass(.seconds(5))
         try await closing.value
         #expect(try await connection.next() == nil)
         line.breaks.open()
@@ -90,7 +93,7 @@ import WebSocketFrames
     }
 
     /// Brings its bytes in one piece, and then nothing; takes all that is written.
-    private final class Line: IncomingBody, ByteWriter {
+    private final class Line: TestLine {
         /// In which call it was read and written, each time.
         let calls = Locked<[Int?]>([])
         private let received: Locked<[[UInt8]]>
@@ -107,9 +110,6 @@ import WebSocketFrames
 
         nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws { calls.withLock { $0.append(ConnectionTests.call) } }
         func close() { isClosed.open() }
-        var isSpent: Bool { true }
-        var trailers: HTTPHeaders? { nil }
-        var metrics: TransportMetrics? { nil }
     }
 
     @TaskLocal private static var call: Int?
@@ -122,8 +122,7 @@ import WebSocketFrames
         let connection = Connection(BodyChannel(line, line), nil, options, on: Stopwatch(on: clock))
         Self.$call.withValue(1) { connection.start() }
         await eventually { line.calls.withLock { $0.count } == 3 }
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(20))
+        await clock.pass(.seconds(20))
         await eventually { line.calls.withLock { $0.count } == 4 }
         let ping = Self.$call.withValue(1) { Task { try await connection.ping() } }
         await eventually { line.calls.withLock { $0.count } == 5 }
@@ -138,9 +137,7 @@ import WebSocketFrames
         let frame = FrameWriter.frame(.binary, try #require(deflater.deflate(message)), isCompressed: true)
         let received: [UInt8] = [[UInt8]](repeating: frame, count: 20).joined() + [0x88, 2, 0x03, 0xE8]
         let line = Line(received)
-        let connection = Connection(
-            BodyChannel(line, line), DeflateParameters(), WebSocketOptions(), on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line, deflate: DeflateParameters())
         await eventually { connection.state.withLock { $0.inbox.receiver != nil || $0.end != nil } }
         #expect(connection.state.withLock { $0.metrics.messagesReceived } == 2)
         for number in 1...20 {
@@ -153,8 +150,7 @@ import WebSocketFrames
 
     @Test func `Who reads while another task waits for a message gets an error, and the other one the end`() async throws {
         let line = Line([])
-        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line)
         let first = Task { try await connection.next() }
         await eventually { connection.state.withLock { $0.inbox.reader != nil } }
         let refusal = Locked<HTTPError?>(nil)
@@ -171,8 +167,7 @@ import WebSocketFrames
 
     @Test func `Closing in the middle of a message is closing, and no loss`() async throws {
         let line = Line([])
-        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line)
         let (chunks, source) = AsyncStream.makeStream(of: [UInt8].self)
         let sending = Task { try await connection.send(.binary, chunks: chunks) }
         source.yield([1])
@@ -190,8 +185,7 @@ import WebSocketFrames
 
     @Test func `Chunks that end since their sender is cancelled are half a message`() async throws {
         let line = Line([])
-        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line)
         let (chunks, source) = AsyncStream.makeStream(of: [UInt8].self)
         let sending = Task { try await connection.send(.binary, chunks: chunks) }
         source.yield([1])
@@ -203,8 +197,7 @@ import WebSocketFrames
 
     @Test func `A message that waits for another one's chunks fails when the socket ends`() async throws {
         let line = Line([])
-        let connection = Connection(BodyChannel(line, line), nil, WebSocketOptions(), on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line)
         let (chunks, source) = AsyncStream.makeStream(of: [UInt8].self)
         let first = Task { try await connection.send(.binary, chunks: chunks) }
         source.yield([1])
@@ -218,7 +211,7 @@ import WebSocketFrames
     }
 
     /// Brings its bytes, and takes the first piece that is written, when it is told to; takes no other one.
-    private final class SlowLine: IncomingBody, ByteWriter {
+    private final class SlowLine: TestLine {
         let brings = Gate()
         let takes = Gate()
         private let received: Locked<[[UInt8]]>
@@ -243,9 +236,6 @@ import WebSocketFrames
         }
 
         func close() { for gate in [brings, takes, isClosed] { gate.open() } }
-        var isSpent: Bool { true }
-        var trailers: HTTPHeaders? { nil }
-        var metrics: TransportMetrics? { nil }
     }
 
     @Test(
@@ -255,9 +245,7 @@ import WebSocketFrames
         ] as [[UInt8]])
     func `A closing that has begun ends as it says though the server then breaks the rules`(received: [UInt8]) async throws {
         let line = SlowLine(received)
-        let options = WebSocketOptions(maximumMessage: 8)
-        let connection = Connection(BodyChannel(line, line), nil, options, on: Stopwatch(on: TestClock()))
-        connection.start()
+        let connection = connected(over: line, WebSocketOptions(maximumMessage: 8))
         let closing = Task { try await connection.close(CloseFrame(code: 1000)) }
         await eventually { connection.state.withLock { $0.closing != nil } }
         // The close frame leaves, the bytes come, and then the end of the connection.
@@ -272,13 +260,10 @@ import WebSocketFrames
         let clock = TestClock()
         // The beginning of a message.
         let line = SlowLine([0x82, 2, 1])
-        let options = WebSocketOptions(pingInterval: .seconds(20))
-        let connection = Connection(BodyChannel(line, line), nil, options, on: Stopwatch(on: clock))
-        connection.start()
+        let connection = connected(over: line, WebSocketOptions(pingInterval: .seconds(20)), on: clock)
         let sending = Task { if !comes { try await connection.send(.binary, [UInt8](repeating: 0, count: 600 << 10)) } }
         if comes { line.takes.open() } else { await eventually { connection.state.withLock { $0.metrics.wireBytesSent > 0 } } }
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(20))
+        await clock.pass(.seconds(20))
         await clock.waitForSleepers(1)
         let movement = comes ? line.brings : line.takes
         movement.open()
@@ -297,8 +282,7 @@ import WebSocketFrames
         // Nothing moves any more.
         await eventually { !comes || !connection.frames.isTaken }
         clock.advance(by: .seconds(20))
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(10))
+        await clock.pass(.seconds(10))
         let failure = await #expect(throws: HTTPError.self) { try await connection.next() }
         #expect((failure?.underlying as? WebSocketClosure)?.code == .abnormal)
         _ = await sending.result
@@ -306,7 +290,7 @@ import WebSocketFrames
     }
 
     /// Takes at once what is written, and tells that it hasn't left; brings nothing.
-    private final class FullLine: IncomingBody, ByteWriter {
+    private final class FullLine: TestLine {
         let written = Locked((pieces: 0, unsent: 0))
         private let isClosed = Gate()
 
@@ -321,20 +305,14 @@ import WebSocketFrames
 
         var unsent: Int { written.withLock { $0.unsent } }
         func close() { isClosed.open() }
-        var isSpent: Bool { true }
-        var trailers: HTTPHeaders? { nil }
-        var metrics: TransportMetrics? { nil }
     }
 
     @Test func `A pong may be late while what its ping waits behind leaves slowly, though its sender is done`() async throws {
         let clock = TestClock()
         let line = FullLine()
-        let options = WebSocketOptions(pingInterval: .seconds(20))
-        let connection = Connection(BodyChannel(line, line), nil, options, on: Stopwatch(on: clock))
-        connection.start()
+        let connection = connected(over: line, WebSocketOptions(pingInterval: .seconds(20)), on: clock)
         try await connection.send(.binary, [UInt8](repeating: 0, count: 32 << 10))
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(20))
+        await clock.pass(.seconds(20))
         await clock.waitForSleepers(1)
         await eventually { line.written.withLock { $0.pieces } == 2 }
         // Less leaves than follows.

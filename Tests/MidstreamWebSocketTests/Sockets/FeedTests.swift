@@ -23,12 +23,6 @@
                 interceptors: interceptors)
         }
 
-        /// Moves the clock as soon as somebody waits for it.
-        private func pass(_ time: Duration) async {
-            await clock.waitForSleepers(1)
-            clock.advance(by: time)
-        }
-
         /// Reads until the socket is lost; how long the feed waits then.
         private func delay(_ events: inout ReconnectingWebSocket.AsyncIterator) async throws -> Duration? {
             while let event = try await events.next() {
@@ -55,10 +49,10 @@
             let feed = client().webSocket("feed").reconnecting(.exponential(base: .seconds(1), jitter: .off))
             var events = feed.makeAsyncIterator()
             let delayAfterRefusal = try await delay(&events)
-            async let first: Void = pass(.seconds(1))
+            async let first: Void = clock.pass(.seconds(1))
             let delayAfterBriefOne = try await delay(&events)
             await first
-            async let second: Void = pass(.seconds(2))
+            async let second: Void = clock.pass(.seconds(2))
             guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
             await second
             clock.advance(by: .seconds(3))

@@ -9,7 +9,7 @@ import WebSocketFrames
 /// What a socket as a whole makes of a server's frames, and what it answers.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct FrameCaseTests {
     /// Brings its bytes in one piece, keeps what is written, and ends once that holds a close frame.
-    private final class Script: IncomingBody, ByteWriter {
+    private final class Script: TestLine {
         private let received: Locked<[[UInt8]]>
         private let written = Locked<[UInt8]>([])
         private let isOver = Gate()
@@ -40,9 +40,6 @@ import WebSocketFrames
         }
 
         func close() { isOver.open() }
-        var isSpent: Bool { true }
-        var trailers: HTTPHeaders? { nil }
-        var metrics: TransportMetrics? { nil }
     }
 
     private func connect(_ script: Script) async throws -> WebSocket {

@@ -50,17 +50,14 @@
             server.enqueue(.webSocket(deaf), .webSocket(deaf))
             let socket = try await client.webSocket("a").connect()
             let ping = Task { try await socket.ping() }
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(10))
+            await clock.pass(.seconds(10))
             let late = await #expect(throws: HTTPError.self) { try await ping.value }
             #expect(late?.code == .timeout && socket.closure == nil)
 
             let other = try await client.webSocket("b") { $0.pingInterval = .seconds(20) }.connect()
             var messages = other.makeAsyncIterator()
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(20))
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(10))
+            await clock.pass(.seconds(20))
+            await clock.pass(.seconds(10))
             let error = await #expect(throws: HTTPError.self) { try await messages.next() }
             #expect(error?.code == .connectionLost && (error?.underlying as? WebSocketClosure)?.code == .abnormal)
         }

@@ -26,12 +26,6 @@
                 interceptors: interceptors)
         }
 
-        /// Moves the clock as soon as somebody waits for it.
-        private func pass(_ time: Duration) async {
-            await clock.waitForSleepers(1)
-            clock.advance(by: time)
-        }
-
         @Test func `A socket that is lost is opened again, from where it was`() async throws {
             server.enqueue(
                 .webSocket { socket in
@@ -58,13 +52,13 @@
             }
             #expect(((error as? HTTPError)?.underlying as? WebSocketClosure)?.code == .restart)
             await #expect(throws: HTTPError.self) { try await feed.send("nobody there") }
-            async let passed: Void = pass(.seconds(2))
+            async let passed: Void = clock.pass(.seconds(2))
             guard case .lost(let refusal, again: .seconds(4))? = try await events.next() else {
                 return _ = Issue.record("not refused")
             }
             #expect((refusal as? HTTPError)?.response?.status == .serviceUnavailable)
             await passed
-            async let passedAgain: Void = pass(.seconds(4))
+            async let passedAgain: Void = clock.pass(.seconds(4))
             guard case .opened? = try await events.next() else { return _ = Issue.record("not opened again") }
             await passedAgain
             guard case .message(.text("2"))? = try await events.next() else { return _ = Issue.record("no message") }
@@ -123,7 +117,7 @@
             }
             #expect((error as? HTTPError)?.code == .circuitOpen)
             breaker.close()
-            async let passed: Void = pass(.seconds(1))
+            async let passed: Void = clock.pass(.seconds(1))
             guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
             await passed
             try await feed.close()
@@ -136,7 +130,7 @@
             let feed = client.webSocket("feed").reconnecting(.delayed(.seconds(1)))
             let lost = Locked(0)
             let reading = Task { for try await case .lost in feed { lost.withLock { $0 += 1 } } }
-            for _ in 0..<4 { await pass(.seconds(1)) }
+            for _ in 0..<4 { await clock.pass(.seconds(1)) }
             await eventually { lost.withLock { $0 } == 5 }
             #expect(server.requestCount == 2)
             reading.cancel()

@@ -227,8 +227,7 @@
             server.enqueue(.webSocket { socket in while try await socket.next() != nil {} })
             let socket = try await client.webSocket("a").connect()
             let closing = Task { try await socket.close() }
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(5))
+            await clock.pass(.seconds(5))
             try await closing.value
             #expect(socket.closure?.code == .normal)
         }

@@ -244,8 +244,7 @@
             let late = Task { try await client.webSocket("feed").connect() }
             _ = try await server.takeRequest()
             _ = try await server.takeRequest()
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(5))
+            await clock.pass(.seconds(5))
             let error = await #expect(throws: HTTPError.self) { try await late.value }
             #expect(error?.code == .deadlineExceeded)
         }

@@ -4,8 +4,17 @@ import MidstreamTesting
 import TestSupport
 import WebSocketFrames
 
+/// Both directions of a connection, of which the test decides what they do.
+protocol TestLine: IncomingBody, ByteWriter {}
+
+extension TestLine {
+    var isSpent: Bool { true }
+    var trailers: HTTPHeaders? { nil }
+    var metrics: TransportMetrics? { nil }
+}
+
 /// Takes nothing of what is written, brings its bytes meanwhile, and breaks when it is told to; what it brings can still be read then.
-final class BlockedLine: IncomingBody, ByteWriter {
+final class BlockedLine: TestLine {
     private let received: Locked<[[UInt8]]>
     private let isWritten = Gate()
     private let isClosed = Gate()
@@ -29,14 +38,11 @@ final class BlockedLine: IncomingBody, ByteWriter {
     }
 
     func close() { isClosed.open() }
-    var isSpent: Bool { true }
-    var trailers: HTTPHeaders? { nil }
-    var metrics: TransportMetrics? { nil }
 }
 
 extension StubTransport {
     /// Agrees to a socket, over this line.
-    init(socketOver line: some IncomingBody & ByteWriter) {
+    init(socketOver line: some TestLine) {
         self.init { request in
             let key = request.headers["Sec-WebSocket-Key"] ?? ""
             var response = HTTPResponse(
@@ -47,5 +53,13 @@ extension StubTransport {
             response.writer = line
             return response
         }
+    }
+}
+
+extension TestClock {
+    /// Moves the time forward as soon as somebody waits for it.
+    func pass(_ time: Duration) async {
+        await waitForSleepers(1)
+        advance(by: time)
     }
 }
