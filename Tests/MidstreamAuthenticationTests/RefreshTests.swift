@@ -214,8 +214,8 @@ import Testing
     }
 
     @Test func theRejectingResponseIsClosedBeforeTheRefresh() async throws {
-        let body = WatchedBody()
-        let authenticator = TestAuthenticator { _ in #expect(body.isClosed) }
+        let body = ArrivingBody()
+        let authenticator = TestAuthenticator { _ in #expect(body.closings > 0) }
         let stub = StubTransport { request in
             let isOld = request.headers[.authorization] == "old"
             return HTTPResponse(status: isOld ? .unauthorized : .ok, body: isOld ? .incoming(body) : .empty, request: request)
@@ -326,15 +326,4 @@ import Testing
             return (error as? HTTPError)?.code
         }
     }
-}
-
-/// A body that is still arriving and remembers that it was closed.
-final class WatchedBody: IncomingBody {
-    private let closed = Locked(false)
-    var isClosed: Bool { closed.withLock { $0 } }
-    var isSpent: Bool { false }
-    var trailers: HTTPHeaders? { nil }
-    var metrics: TransportMetrics? { nil }
-    func next() async throws -> [UInt8]? { nil }
-    func close() { closed.withLock { $0 = true } }
 }

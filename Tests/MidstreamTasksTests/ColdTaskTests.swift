@@ -77,7 +77,7 @@ import Testing
     @Test func modifiersChainOnTheContentOfAModifier() async throws {
         struct Inner: RequestTaskModifier {
             func body(_ task: AnyRequestTask<TaskResult<Data>>) async throws -> User {
-                try await task.onStatusCode(.notFound) { throw TestFailure() }.decode(User.self).extractPayload().result()
+                try await task.onStatusCode(.notFound) { throw Failure() }.decode(User.self).extractPayload().result()
             }
         }
         let stub = StubTransport.json(#"{"id": 1, "name": "Ann"}"#)

@@ -82,19 +82,19 @@ import Testing
                 started.add(key)
                 if key == 0 {
                     await clock.waitForSleepers(1)
-                    throw TestFailure()
+                    throw Failure()
                 }
                 try await clock.sleep(for: .seconds(1))
                 return key
             }
         }
-        await #expect(throws: TestFailure.self) { try await group.result() }
+        await #expect(throws: Failure.self) { try await group.result() }
         #expect(started.entries.sorted() == [0, 1])
     }
 
     @Test func withoutFailingFastAFailureLeavesTheOthersAlone() async throws {
         let results = try await GroupTask(0..<3, concurrency: 1) { key in
-            MockedTask<Int> { if key == 0 { throw TestFailure() } else { return key } }
+            MockedTask<Int> { if key == 0 { throw Failure() } else { return key } }
         }.result()
         #expect(try results[1]?.get() == 1)
         #expect(try results[2]?.get() == 2)

@@ -8,24 +8,24 @@ import Testing
 
 @Suite("D3 Modifiers of values and errors", .leavesNothing) struct ResultModifierTests {
     private let seven = MockedTask { 7 }
-    private let failing = MockedTask<Int> { throw TestFailure("a") }
+    private let failing = MockedTask<Int> { throw Failure("a") }
     private let cancelled = MockedTask<Int> { throw CancellationError() }
 
     @Test func mapMakesSomethingElse() async throws {
         #expect(try await seven.map { "\($0)" }.result() == "7")
         #expect(
-            await failure { try await seven.map { _ -> Int in throw TestFailure("b") }.result() } as? TestFailure
-                == TestFailure("b"))
-        #expect(await failure { try await failing.map { $0 + 1 }.result() } as? TestFailure == TestFailure("a"))
+            await failure { try await seven.map { _ -> Int in throw Failure("b") }.result() } as? Failure
+                == Failure("b"))
+        #expect(await failure { try await failing.map { $0 + 1 }.result() } as? Failure == Failure("a"))
     }
 
     @Test func mapErrorRecoversOrThrowsAnotherError() async throws {
         #expect(try await failing.mapError { _ in 8 }.result() == 8)
         #expect(try await seven.mapError { _ in 8 }.result() == 7)
         let error = await failure {
-            try await failing.mapError { throw TestFailure("not \(($0 as? TestFailure)?.text ?? "")") }.result()
+            try await failing.mapError { throw Failure("not \(($0 as? Failure)?.reason ?? "")") }.result()
         }
-        #expect(error as? TestFailure == TestFailure("not a"))
+        #expect(error as? Failure == Failure("not a"))
     }
 
     @Test func flatMapGetsSuccessAndFailure() async throws {
@@ -36,25 +36,25 @@ import Testing
             }
         }
         #expect(try await seven.flatMap(describe).result() == "value 7")
-        #expect(try await failing.flatMap(describe).result() == "error TestFailure")
+        #expect(try await failing.flatMap(describe).result() == "error Failure")
         #expect(try await cancelled.flatMap(describe).result() == "error CancellationError")
     }
 
     @Test func flatMapErrorRethrowsTheOriginalUnlessItThrows() async throws {
         let log = Log<String>()
         let original = await failure { try await failing.flatMapError { log.add("\(type(of: $0))") }.result() }
-        #expect(original as? TestFailure == TestFailure("a"))
-        let other = await failure { try await failing.flatMapError { _ in throw TestFailure("b") }.result() }
-        #expect(other as? TestFailure == TestFailure("b"))
+        #expect(original as? Failure == Failure("a"))
+        let other = await failure { try await failing.flatMapError { _ in throw Failure("b") }.result() }
+        #expect(other as? Failure == Failure("b"))
         #expect(try await seven.flatMapError { _ in log.add("never") }.result() == 7)
-        #expect(log.entries == ["TestFailure"])
+        #expect(log.entries == ["Failure"])
     }
 
     @Test func aCancellationPassesByWhatRecoversFromErrors() async throws {
         let log = Log<String>()
         let errors = [
             await failure { try await cancelled.mapError { _ in 1 }.result() },
-            await failure { try await cancelled.flatMapError { _ in throw TestFailure() }.result() },
+            await failure { try await cancelled.flatMapError { _ in throw Failure() }.result() },
             await failure {
                 try await cancelled.askAgain(
                     3,

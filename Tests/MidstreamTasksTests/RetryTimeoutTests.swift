@@ -47,8 +47,8 @@ import Testing
         #expect(try await client(unsent).post("a").askAgain(1).result().head.status == 200)
         let lost = StubTransport(sequence: [.fail(HTTPError(.connectionLost)), .respond(200)])
         #expect((await failure { try await client(lost).post("a").askAgain(1).result() } as? HTTPError)?.code == .connectionLost)
-        let own = MockedTask<Int> { throw TestFailure() }
-        #expect(await failure { try await own.askAgain(3).result() } is TestFailure)
+        let own = MockedTask<Int> { throw Failure() }
+        #expect(await failure { try await own.askAgain(3).result() } is Failure)
     }
 
     @Test("a POST isn't sent again because what it redirects to fails", arguments: [true, false])
@@ -159,8 +159,8 @@ import Testing
         let clock = TestClock()
         #expect(try await MockedTask { 1 }.deadline(.seconds(5), clock: clock).result() == 1)
         #expect(
-            await failure { try await MockedTask<Int> { throw TestFailure() }.deadline(.seconds(5), clock: clock).result() }
-                is TestFailure)
+            await failure { try await MockedTask<Int> { throw Failure() }.deadline(.seconds(5), clock: clock).result() }
+                is Failure)
         let late = await failure { try await MockedTask { 1 }.deadline(.zero, clock: clock).result() }
         #expect((late as? HTTPError)?.code == .deadlineExceeded)
         #expect(clock.sleepers == 0)

@@ -49,9 +49,9 @@ import Testing
     @Test func onStatusCodeThrowsForItsCodeAlone() async throws {
         for (status, throwsError) in [(500, true), (501, false), (200, false)] {
             let error = await failure {
-                try await task(HTTPStatus(status)).onStatusCode(.internalServerError) { throw TestFailure() }.result()
+                try await task(HTTPStatus(status)).onStatusCode(.internalServerError) { throw Failure() }.result()
             }
-            #expect((error is TestFailure) == throwsError)
+            #expect((error is Failure) == throwsError)
         }
     }
 
@@ -153,11 +153,11 @@ struct RejectionTests {
 
         struct Own: HTTPValidator {
             func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
-                .fail(TestFailure("own"))
+                .fail(Failure("own"))
             }
         }
         let error = await failure { try await client.get("a").validators([Own()]).result() }
-        #expect(error as? TestFailure == TestFailure("own"))
+        #expect(error as? Failure == Failure("own"))
     }
 
     @Test func theRejectionOfAnotherRequestIsNotTakenForTheOwn() async throws {

@@ -10,11 +10,6 @@ struct User: Codable, Sendable, Equatable {
     var name: String
 }
 
-struct TestFailure: Error, Equatable {
-    var text = ""
-    init(_ text: String = "") { self.text = text }
-}
-
 /// Something that several tasks write to in a test.
 struct Log<Entry: Sendable>: Sendable {
     private let entries_ = Locked<[Entry]>([])

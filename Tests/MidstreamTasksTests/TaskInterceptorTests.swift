@@ -23,10 +23,10 @@ import Testing
 
     @Test func itSeesAFailureOnceAndTheCallerGetsIt() async {
         let log = Log<Result<Int, any Error>>()
-        let task = MockedTask<Int> { throw TestFailure("a") }.interceptor(Record(log: log))
-        #expect(await failure { try await task.result() } as? TestFailure == TestFailure("a"))
+        let task = MockedTask<Int> { throw Failure("a") }.interceptor(Record(log: log))
+        #expect(await failure { try await task.result() } as? Failure == Failure("a"))
         #expect(log.entries.count == 1)
-        #expect(throws: TestFailure("a")) { try log.entries[0].get() }
+        #expect(throws: Failure("a")) { try log.entries[0].get() }
     }
 
     @Test func itSeesACancellationOnce() async {
@@ -63,7 +63,7 @@ import Testing
                 tries += 1
                 return tries
             }
-            if count < 3 { throw TestFailure() }
+            if count < 3 { throw Failure() }
             return count
         }
         .detach { log.add((try? $0.get()) != nil) }
@@ -83,14 +83,14 @@ import Testing
         _ = try await task.decode(User.self).extractPayload().logInConsole().logger(logger).result()
         _ = try await task.decode(User.self).extractPayload().logInConsole(showsValues: true).logger(logger).result()
         _ = try await task.logInConsole(false).logger(logger).result()
-        _ = await failure { try await MockedTask<Int> { throw TestFailure("s3cret") }.logInConsole().logger(logger).result() }
+        _ = await failure { try await MockedTask<Int> { throw Failure("s3cret") }.logInConsole().logger(logger).result() }
         let lines = log.entries
         #expect(lines.count == 4)
         #expect(lines[0].hasPrefix("[Success] 200 OK from GET https://example.com/u?token="))
         #expect(lines[0].hasSuffix("24 bytes"))
         #expect(lines[1] == "[Success] User")
         #expect(lines[2].contains("Ann"))
-        #expect(lines[3] == "[Failure] TestFailure")
+        #expect(lines[3] == "[Failure] Failure")
         #expect(!lines.joined().contains("t0psecret"))
     }
 

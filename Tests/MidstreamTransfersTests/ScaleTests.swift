@@ -20,7 +20,7 @@ struct ScaleTests {
         "A connection that is cut fifty times costs no more than a tenth", .enabled(if: blocks != nil), arguments: [false, true])
     func manyCuts(isTus: Bool) async throws {
         let content = FileServer.blocks(try #require(Self.blocks))
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         try Data(content).write(to: folder.target)
         // A part of each that is sent: all of them together are less than the whole.
         let cuts = (0..<50).map { _ in Int.random(in: 1..<(content.count / 50)) }

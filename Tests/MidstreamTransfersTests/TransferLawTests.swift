@@ -9,7 +9,7 @@ import Testing
 struct TransferLawTests {
     /// The body goes to the file, and one call at a time writes to it.
     @Test func downloads() async throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         try await assertInterceptorLaws([.passesCancellation, .closesWhatItKeepsBack, .passesErrors, .plansWhatItDoes]) {
             DownloadInterceptor(file: folder.target, options: DownloadOptions(resumes: 0))
         }

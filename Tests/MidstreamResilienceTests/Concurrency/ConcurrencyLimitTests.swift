@@ -312,7 +312,7 @@ struct ConcurrencyLimitTests {
             return HTTPResponse(status: HTTPStatus(status), request: request)
         }
         let client = bench.client(stub, validators: [], interceptors: { limit })
-        let result = await Result { try await client.send(request()) }
+        let result = await Result.of { try await client.send(request()) }
         #expect(limit.states["https://h"]?.limit == (isLowered ? 18 : 20))
         let trace = try? result.get().trace
         #expect((trace ?? result.httpError?.trace)?.events(named: "concurrency.lowered").count == (isLowered ? 1 : 0))
@@ -371,11 +371,5 @@ struct ConcurrencyLimitTests {
         }
         #expect(present.withLock { $0.most } <= 5)
         #expect(limit.states["https://h"] == .init(limit: 5, inFlight: 0, queued: 0))
-    }
-}
-
-extension Result where Failure == any Error {
-    init(_ work: () async throws -> Success) async {
-        do { self = .success(try await work()) } catch { self = .failure(error) }
     }
 }

@@ -32,7 +32,7 @@ struct FallbackTests {
 
     @Test("a status is one as well, from 500 on", arguments: [(503, true), (429, true), (404, false)])
     func status(status: Int, isMeant: Bool) async throws {
-        let result = await Result { try await client(StubTransport(status: HTTPStatus(status))).send(HTTPRequest("/")) }
+        let result = await Result.of { try await client(StubTransport(status: HTTPStatus(status))).send(HTTPRequest("/")) }
         #expect((try? result.get().isFallback) == (isMeant ? true : nil))
     }
 

@@ -94,7 +94,7 @@ struct HedgingTests {
             return HTTPResponse(status: HTTPStatus(status), request: request)
         }
         let client = bench.client(stub, validators: [], interceptors: { Hedging() })
-        let result = await Result { try await client.send(HTTPRequest("/")) }
+        let result = await Result.of { try await client.send(HTTPRequest("/")) }
         #expect((try? result.get().status.code) == status)
         #expect(stub.requests.count == 1)
         #expect(bench.clock.sleepers == 0)

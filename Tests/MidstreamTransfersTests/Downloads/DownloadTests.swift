@@ -12,11 +12,11 @@ import Testing
 struct DownloadTests {
     private static let content = FileServer.content(200_000)
     private let server: FileServer
-    private let folder: Folder
+    private let folder: TemporaryFolder
 
     init() throws {
         server = try FileServer(Self.content)
-        folder = try Folder()
+        folder = try TemporaryFolder()
     }
 
     @discardableResult
@@ -335,8 +335,8 @@ struct DownloadTests {
         for round in 0..<40 {
             let (old, new) = (FileServer.content(100_000, seed: 3), FileServer.content(Int.random(in: 90_000..<110_000), seed: 4))
             server.replace(old, eTag: "\"old\"")
-            let target = try Folder()
-            let snapshot = try Folder()
+            let target = try TemporaryFolder()
+            let snapshot = try TemporaryFolder()
             let place = Int.random(in: 0..<100_000)
             let seen = Locked(0)
             let client = server.client {

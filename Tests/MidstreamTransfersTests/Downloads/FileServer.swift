@@ -51,7 +51,6 @@ final class FileServer: Sendable {
 
     private let server: MockServer
     private let state: Locked<State>
-    let clock = TestClock()
 
     init(_ content: [UInt8], eTag: String? = "\"1\"") throws {
         server = try MockServer()

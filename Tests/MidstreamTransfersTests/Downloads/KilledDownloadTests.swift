@@ -42,7 +42,7 @@
             let (old, new) = (FileServer.blocks(Self.blocks), Array(FileServer.blocks(Self.blocks).reversed()))
             for round in 0..<Self.rounds {
                 let server = try FileServer(old, eTag: "\"old\"")
-                let folder = try Folder()
+                let folder = try TemporaryFolder()
                 // Slow enough to be killed at any place.
                 for _ in 0..<50 { server.next({ $0.fault = .throttle(bytesPerSecond: old.count) }) }
                 let child = Task { try await run(server.url, to: folder.target, parallel: round % 3 == 0 ? 3 : 1) }

@@ -11,11 +11,11 @@ import Testing
 struct ParallelTests {
     private static let content = FileServer.blocks(320)
     private let server: FileServer
-    private let folder: Folder
+    private let folder: TemporaryFolder
 
     init() throws {
         server = try FileServer(Self.content)
-        folder = try Folder()
+        folder = try TemporaryFolder()
     }
 
     private var ranges: [String?] { server.requests.map { $0.headers[.range] } }

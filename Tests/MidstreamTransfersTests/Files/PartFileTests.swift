@@ -12,11 +12,11 @@ import Testing
 struct PartFileTests {
     private static let content = FileServer.content(100_000)
     private let server: FileServer
-    private let folder: Folder
+    private let folder: TemporaryFolder
 
     init() throws {
         server = try FileServer(Self.content)
-        folder = try Folder()
+        folder = try TemporaryFolder()
     }
 
     private func download(to file: URL, resumes: Int = 5) async throws {

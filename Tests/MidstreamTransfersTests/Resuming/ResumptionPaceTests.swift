@@ -26,7 +26,7 @@ struct ResumptionPaceTests {
     func breaker() async throws {
         let content = FileServer.content(100_000)
         let server = try FileServer(content)
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let breaker = CircuitBreaker()
         server.cut(50_000)
         server.next({ _ in breaker.isolate() })

@@ -86,7 +86,7 @@ struct TransferMeterTests {
     func download() async throws {
         let content = FileServer.content(100_000)
         let server = try FileServer(content)
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         func updates(_ prepare: () -> Void) async throws -> [TransferProgress] {
             prepare()
             let meter = TransferMeter(perSecond: 1e6)
@@ -112,7 +112,7 @@ struct TransferMeterTests {
     @Test("A download tells the total once a part of it does")
     func lateTotal() async throws {
         let server = try FileServer(FileServer.content(100_000))
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         server.cut(40_000)
         server.next({ $0.headers[.transferEncoding] = "chunked" })
         let meter = TransferMeter(perSecond: 1e6)
@@ -124,7 +124,7 @@ struct TransferMeterTests {
 
     @Test("A transfer that never begins has an end", arguments: [true, false])
     func neverBegun(isAnswered: Bool) async throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let target = isAnswered ? folder.target : folder.target.appendingPathComponent("missing/file")
         let client = testClient(transport: StubTransport(status: .ok)) {
             if isAnswered {

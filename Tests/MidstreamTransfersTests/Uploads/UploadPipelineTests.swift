@@ -10,7 +10,7 @@ struct UploadPipelineTests {
     func digest() async throws {
         // More than sockets take in.
         let content = FileServer.blocks(256)
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         try Data(content).write(to: folder.target)
         let server = try UploadServer(.init(cuts: [100_000], sends104: false))
         let client = testClient(configuration: .init(random: { 0 })) { SendDigest() }

@@ -1,13 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A folder of the test's own.
-final class Folder: Sendable {
-    let url = temporaryPath("midstream-test-\(UUID().uuidString)")
-
-    init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
-    deinit { try? FileManager.default.removeItem(at: url) }
-
+/// Where a download goes to, and what is beside that.
+extension TemporaryFolder {
     var target: URL { url.appendingPathComponent("target.bin") }
     var part: URL { url.appendingPathComponent(".target.bin.midstream-part") }
     var record: URL { url.appendingPathComponent(".target.bin.midstream-part.json") }
