@@ -7,6 +7,9 @@ import Testing
 
 @Suite(.leavesNothing) struct DataTaskDownloadTests {
     private let chunks: [[UInt8]] = [[1, 2], [UInt8](repeating: 3, count: 300_000), [4]]
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
 
     private func streaming(_ chunks: AsyncThrowingStream<[UInt8], any Error>, status: HTTPStatus = .ok) -> HTTPClient {
         client(StubTransport { HTTPResponse(status: status, body: .once(chunks), request: $0) })
@@ -22,7 +25,6 @@ import Testing
     }
 
     @Test func theBodyIsWrittenAndNothingElseIsLeft() async throws {
-        let folder = try TemporaryFolder()
         let head = try await streaming(finished()).get("a").download(to: folder.target)
         #expect(head.status == .ok)
         #expect(folder.content == chunks.flatMap { $0 })
@@ -30,7 +32,6 @@ import Testing
     }
 
     @Test func aFileThatIsThereIsReplaced() async throws {
-        let folder = try TemporaryFolder()
         try Data("old".utf8).write(to: folder.target)
         try await streaming(finished()).get("a").download(to: folder.target)
         #expect(folder.content?.count == 300_003)
@@ -38,7 +39,6 @@ import Testing
     }
 
     @Test func aBrokenTransferLeavesTheTargetAsItWas() async throws {
-        let folder = try TemporaryFolder()
         try Data("old".utf8).write(to: folder.target)
         let error = await httpError {
             try await streaming(finished(HTTPError(.connectionLost))).get("a").download(to: folder.target)
@@ -49,7 +49,6 @@ import Testing
     }
 
     @Test(arguments: [1, 4]) func theProgressIsTheFilesWhicheverAnswerBringsIt(parallel: Int) async throws {
-        let folder = try TemporaryFolder()
         let content = FileServer.blocks(320)
         let server = try FileServer(content)
         server.cut(70_000)
@@ -65,7 +64,6 @@ import Testing
     }
 
     @Test func anEmptyFileIsAWholeOne() async throws {
-        let folder = try TemporaryFolder()
         let server = try FileServer([])
         let last = Locked<TransferProgress?>(nil)
         try await server.client().get(server.url).download(to: folder.target) { update in last.withLock { $0 = update } }
@@ -73,14 +71,12 @@ import Testing
     }
 
     @Test func aRejectedStatusWritesNothing() async throws {
-        let folder = try TemporaryFolder()
         let error = await httpError { try await streaming(finished(), status: 404).get("a").download(to: folder.target) }
         #expect(error?.code == .unacceptableStatus)
         #expect(folder.names.isEmpty)
     }
 
     @Test func aSuccessThatIsNoFileIsAnErrorWithTheBodyOfTheAnswer() async throws {
-        let folder = try TemporaryFolder()
         let early = client(StubTransport { HTTPResponse(status: 202, body: .once(HTTPBody.text("preparing")), request: $0) })
         let error = await httpError { try await early.get("a").download(to: folder.target) }
         #expect(error?.code == .unacceptableStatus && error?.response?.body.text == "preparing")
@@ -91,7 +87,6 @@ import Testing
     }
 
     @Test func aCancelledTransferLeavesNothing() async throws {
-        let folder = try TemporaryFolder()
         let (chunks, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         let (reading, isReading) = AsyncStream<Void>.makeStream()
         let client = self.client(
@@ -115,7 +110,6 @@ import Testing
     }
 
     @Test func aPlaceThatCannotBeWrittenToIsFoundOutBeforeAnythingIsSent() async throws {
-        let folder = try TemporaryFolder()
         let stub = StubTransport.ok
         let task = client(stub).get("a")
         let missing = folder.url.appendingPathComponent("missing/target.bin")
@@ -129,7 +123,6 @@ import Testing
     }
 
     @Test func aFolderIsNoFileToWriteTo() async throws {
-        let folder = try TemporaryFolder()
         let stub = StubTransport.ok
         let error = await httpError { try await client(stub).get("a").download(to: folder.url) }
         #expect(error?.code == .fileUnwritable && error?.message.contains("is a folder") == true)
@@ -137,7 +130,6 @@ import Testing
     }
 
     @Test func whatHasNoRoomOnTheDiskIsRefusedWhenItsLengthIsKnown() async throws {
-        let folder = try TemporaryFolder()
         let body = HTTPBody.stream(length: .max) {
             AsyncStream<[UInt8]> { continuation in
                 continuation.yield([1])

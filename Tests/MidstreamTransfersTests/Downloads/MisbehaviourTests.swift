@@ -14,6 +14,13 @@ import Testing
 struct MisbehaviourTests {
     private static let content = FileServer.content(200_000)
     private static let other = FileServer.content(200_000, seed: 2)
+    private let server: FileServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try FileServer(Self.content)
+        folder = try TemporaryFolder()
+    }
 
     typealias Answer = @Sendable (inout MockServer.Response) -> Void
 
@@ -88,8 +95,6 @@ struct MisbehaviourTests {
 
     @Test("The file is the server's, or there is an error and no file", arguments: cases)
     func misbehaviour(test: Case) async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         server.cut(50_000)
         server.next({ _ in }, test.answer)
         let work = { try await server.client().download(HTTPRequest(server.url), to: folder.target) }
@@ -107,8 +112,6 @@ struct MisbehaviourTests {
 
     @Test("A server that always answers strangely isn't asked for ever")
     func always() async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         server.cut(50_000, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000)
         let strange: Answer = Self.part(60_000)
         server.next(
@@ -121,7 +124,6 @@ struct MisbehaviourTests {
 
     @Test("Nothing is kept of a part that turns out to be more than its range")
     func moreThanTold() async throws {
-        let folder = try TemporaryFolder()
         let begun = HTTPBody.stream(length: 200_000) {
             AsyncThrowingStream<[UInt8], any Error> { continuation in
                 continuation.yield(Array(Self.content.prefix(50_000)))
@@ -153,8 +155,6 @@ struct MisbehaviourTests {
 
     @Test("A part in place of the whole is a contradiction")
     func unaskedPart() async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         for change in [Self.part(0, 99_999), Self.part(0, 99_999) { $0.status = .ok }] {
             server.next(change)
             let error = await httpError { try await server.client().download(HTTPRequest(server.url), to: folder.target) }
@@ -168,8 +168,6 @@ struct MisbehaviourTests {
 
     @Test("The digest of a version of which no byte has come isn't that of the next")
     func digestOfOtherVersion() async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         let digest = try DigestAlgorithm.sha256.field(DigestAlgorithm.sha256.digest(of: Self.other))
         server.next({
             $0 = .init(headers: ["ETag": "\"0\"", "Repr-Digest": digest], body: .bytes(Self.other))
@@ -182,8 +180,6 @@ struct MisbehaviourTests {
 
     @Test("The digest of an answer in whose place another was asked for isn't that of the next")
     func digestOfDiscardedAnswer() async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         let wait = Array("wait".utf8)
         let digest = try DigestAlgorithm.sha256.field(DigestAlgorithm.sha256.digest(of: wait))
         server.next({ $0 = .init(headers: ["Repr-Digest": digest, "X-Again": "1"], body: .bytes(wait)) })
@@ -199,7 +195,6 @@ struct MisbehaviourTests {
 
     @Test("A length that a transport of one's own gives as -1 isn't known")
     func negativeLength() async throws {
-        let folder = try TemporaryFolder()
         let stub = StubTransport { request in
             let rest = Locked([Self.content])
             let body = HTTPBody.incoming(length: -1, next: { rest.withLock { $0.popLast() } }, close: {})
@@ -211,8 +206,6 @@ struct MisbehaviourTests {
 
     @Test("An answer that is encoded all the same is asked for again, to be decoded")
     func encoded() async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         let plain = folder.url.appendingPathComponent("plain")
         try Data("hello, hello, hello".utf8).write(to: plain)
         let coded = try await ChildProcess.run("/bin/gzip", ["-nc", plain.path]).output
@@ -225,8 +218,6 @@ struct MisbehaviourTests {
 
     @Test("The encoding of a page that says that nothing is missing isn't the file's")
     func encodedRefusal() async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         server.cut(200_000)
         server.next({ $0.headers[.transferEncoding] = "chunked" }, { $0.headers[.contentEncoding] = "gzip" })
         try await server.client().download(HTTPRequest(server.url), to: folder.target)
@@ -236,8 +227,6 @@ struct MisbehaviourTests {
 
     @Test("What the system has decoded isn't gone on with, nor kept for later")
     func decodedUnseen() async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         func download(decoding status: HTTPStatus) async throws {
             server.cut(50_000)
             let client = server.client {
@@ -256,8 +245,6 @@ struct MisbehaviourTests {
 
     @Test("A list of encodings that has none is no encoding, as S3 has sent it", arguments: ["", "identity", ", Identity"])
     func noEncoding(field: String) async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         server.change { $0.headers[.contentEncoding] = field }
         server.cut(70_000)
         try await server.client().download(HTTPRequest(server.url), to: folder.target)
@@ -267,8 +254,6 @@ struct MisbehaviourTests {
 
     @Test("A request with an encoding, or a range, of its own gets what it asks for")
     func ownFields() async throws {
-        let server = try FileServer(Self.content)
-        let folder = try TemporaryFolder()
         try await server.client().download(HTTPRequest(server.url, headers: ["Range": "bytes=5-9"]), to: folder.target)
         #expect(folder.content == Array(Self.content[5...9]))
         server.next({ $0 = .init(headers: ["Content-Encoding": "gzip"], body: "raw") })
