@@ -7,9 +7,10 @@ import Testing
 
 /// What happens when a refresh fails, hangs, or loses those who wait for it.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct RefreshFailureTests {
+    private let authenticator = TestAuthenticator()
+
     @Test func aFailedRefreshFailsTheWaitingCallsAndSendsNoneAgain() async throws {
         let arrived = Gate()
-        let authenticator = TestAuthenticator()
         authenticator.fail(with: LoginFailed())
         let stub = StubTransport { request in
             if request.headers[.authorization] == "old" { await arrived.wait() }
@@ -37,7 +38,6 @@ import Testing
 
     @Test("A streamed call's error has the body of the rejecting answer, or says that it was given up", arguments: [true, false])
     func rejectedStream(isReplayable: Bool) async throws {
-        let authenticator = TestAuthenticator()
         authenticator.fail(with: LoginFailed())
         let stub = StubTransport { request in
             _ = try await request.body.collect()
@@ -55,7 +55,6 @@ import Testing
 
     @Test func aCallThatIsRejectedAfterARefreshHasFailedSharesTheFailure() async throws {
         let late = Gate()
-        let authenticator = TestAuthenticator()
         authenticator.fail(with: LoginFailed())
         let stub = StubTransport { request in
             if request.urlText.hasSuffix("/late") { await late.wait() }
@@ -71,7 +70,6 @@ import Testing
     }
 
     @Test func withoutACredentialNothingIsSent() async throws {
-        let authenticator = TestAuthenticator()
         authenticator.fail(with: LoginFailed())
         let stub = StubTransport(status: .ok)
         let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
@@ -112,7 +110,6 @@ import Testing
     }
 
     @Test func aCancellationInsideTheRefreshIsAFailureOfTheRefresh() async throws {
-        let authenticator = TestAuthenticator()
         authenticator.fail(with: CancellationError())
         let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), StubTransport(status: .ok))
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
@@ -202,7 +199,6 @@ import Testing
         ] as [any Error])
     func anEndpointThatIsDown(failure: any Error) async throws {
         let clock = TestClock()
-        let authenticator = TestAuthenticator()
         authenticator.fail(with: failure)
         let interceptor = AuthenticationInterceptor(authenticator, credential: "old", clock: clock)
         let client = HTTPClient.authenticated(
@@ -230,7 +226,6 @@ import Testing
     func postponedRefresh() async throws {
         struct Later: PostponedRefresh { let retryAfter: Duration }
         let clock = TestClock()
-        let authenticator = TestAuthenticator()
         let client = HTTPClient.authenticated(
             by: AuthenticationInterceptor(authenticator, clock: clock), StubTransport(status: .ok))
         authenticator.fail(with: Later(retryAfter: .seconds(2)))
@@ -251,7 +246,6 @@ import Testing
 
     @Test("A refusal counts")
     func refusals() async throws {
-        let authenticator = TestAuthenticator()
         authenticator.fail(with: OAuthError(.invalidClient, status: .unauthorized))
         let client = HTTPClient.authenticated(
             by: AuthenticationInterceptor(authenticator, clock: TestClock()), StubTransport(status: .ok))
@@ -264,7 +258,6 @@ import Testing
     @Test("A refresh whose caller is then lost counts, unless another call is accepted with what it has brought")
     func lostCallers() async throws {
         let sends = Locked(0)
-        let authenticator = TestAuthenticator()
         // Of each two, the first is rejected, and the one with the fresh credential gets no answer.
         let stub = StubTransport { request in
             guard request.urlText.hasSuffix("/lost") else { return HTTPResponse(status: .ok, request: request) }

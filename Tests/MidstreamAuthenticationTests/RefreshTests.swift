@@ -8,8 +8,9 @@ import Testing
 
 /// When a credential is refreshed, and for whom.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct RefreshTests {
+    private let authenticator = TestAuthenticator()
+
     @Test func theFirstCallObtainsACredentialThatTheNextOnesUse() async throws {
-        let authenticator = TestAuthenticator()
         let stub = StubTransport.accepting("token 1")
         let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
         for _ in 0..<3 { #expect(try await client.send(HTTPRequest("/")).status == .ok) }
@@ -59,7 +60,6 @@ import Testing
 
     @Test func aThousandConcurrentCallsWithOneExpiredCredentialMakeOneRefresh() async throws {
         let arrived = Gate()
-        let authenticator = TestAuthenticator()
         let stub = StubTransport { request in
             guard request.headers[.authorization] == "old" else { return HTTPResponse(status: .ok, request: request) }
             await arrived.wait()
@@ -78,7 +78,6 @@ import Testing
 
     @Test func aCallThatWasSentWithAnOlderCredentialIsSentAgainWithoutARefresh() async throws {
         let late = Gate()
-        let authenticator = TestAuthenticator()
         let stub = StubTransport { request in
             if request.urlText.hasSuffix("/late"), request.headers[.authorization] == "old" { await late.wait() }
             let isFresh = request.headers[.authorization] == "token 1"
@@ -95,7 +94,6 @@ import Testing
 
     @Test func aNewerCredentialThatIsOutdatedTooIsRefreshed() async throws {
         let late = Gate()
-        let authenticator = TestAuthenticator()
         let stub = StubTransport { request in
             if request.headers[.authorization] == "old" { await late.wait() }
             let isFresh = request.headers[.authorization] == "token 1"
@@ -127,7 +125,6 @@ import Testing
     }
 
     @Test func aCredentialThatIsDueIsRefreshedBeforeItIsSent() async throws {
-        let authenticator = TestAuthenticator()
         authenticator.expire("old")
         let stub = StubTransport(status: .ok)
         let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
@@ -136,7 +133,6 @@ import Testing
     }
 
     @Test func aFreshCredentialIsUsedEvenIfItIsDue() async throws {
-        let authenticator = TestAuthenticator()
         authenticator.expire("token 1")
         let stub = StubTransport(status: .ok)
         let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator), stub)
@@ -145,7 +141,6 @@ import Testing
     }
 
     @Test func aSecondRejectionEndsTheCallWithTheResponse() async throws {
-        let authenticator = TestAuthenticator()
         let stub = StubTransport(status: .unauthorized, body: .text("no"))
         let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old"), stub)
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("/")) }
@@ -157,7 +152,6 @@ import Testing
 
     @Test func moreRefreshesThanTheLimitAreRefusedUntilTheWindowIsOver() async throws {
         let clock = TestClock()
-        let authenticator = TestAuthenticator()
         let stub = StubTransport(status: .unauthorized)
         let client = HTTPClient.authenticated(by: AuthenticationInterceptor(authenticator, credential: "old", clock: clock), stub)
         for _ in 0..<5 { #expect(await code { try await client.send(HTTPRequest("/")) } == .unacceptableStatus) }
@@ -174,7 +168,6 @@ import Testing
 
     @Test("Refreshes that help don't count, however many there are", arguments: [true, false])
     func shortLivedTokens(areRejected: Bool) async throws {
-        let authenticator = TestAuthenticator()
         let used = Locked<Set<String>>([])
         // Each token is good for one request: it is due afterwards, or rejected.
         let stub = StubTransport { request in
@@ -190,7 +183,6 @@ import Testing
 
     @Test("One that fails counts, and so does one whose credential is rejected, whatever others bring")
     func vainRefreshes() async throws {
-        let authenticator = TestAuthenticator()
         let stub = StubTransport { HTTPResponse(status: $0.urlText.hasSuffix("/bad") ? .unauthorized : .ok, request: $0) }
         let client = HTTPClient.authenticated(
             by: AuthenticationInterceptor(authenticator, credential: "old", clock: TestClock()), stub)
@@ -226,7 +218,6 @@ import Testing
     }
 
     @Test func aBodyThatCanBeReadOnceIsNotSentAgain() async throws {
-        let authenticator = TestAuthenticator()
         let stub = StubTransport { request in
             _ = try await request.body.collect()
             let isFresh = request.headers[.authorization] == "token 1"
@@ -273,7 +264,6 @@ import Testing
             (.exchange, .seeOther, [.post, .get, .get]),
         ] as [(InterceptorStage, HTTPStatus, [HTTPMethod])])
     func redirectedPost(stage: InterceptorStage, status: HTTPStatus, methods: [HTTPMethod]) async throws {
-        let authenticator = TestAuthenticator()
         let stub = StubTransport { request in
             guard request.urlText.hasSuffix("/orders/7") else {
                 return HTTPResponse(status: status, headers: [.location: "/orders/7"], request: request)

@@ -8,11 +8,12 @@ import Testing
 
 /// Whose login it is that is refreshed, saved and used.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct LoginTests {
+    private let store = TestTokenStore(LoginService.token("ann"))
+
     @Test("What a refresh brings after a logout is dropped, in the store too")
     func logoutDuringARefresh() async throws {
         let refreshing = Gate()
         let service = LoginService { _ in await refreshing.wait() }
-        let store = TestTokenStore(LoginService.token("ann"))
         let (client, session) = service.client(store)
         let call = Task { try await client.send(HTTPRequest("/")) }
         await refreshing.reached()
@@ -29,7 +30,6 @@ import Testing
     func loginDuringARefresh() async throws {
         let refreshing = Gate()
         let service = LoginService { if $0 == "ann-r0" { await refreshing.wait() } }
-        let store = TestTokenStore(LoginService.token("ann"))
         let (client, session) = service.client(store)
         let call = Task { try await client.send(HTTPRequest("/ann")) }
         await refreshing.reached()
@@ -48,7 +48,6 @@ import Testing
     @Test("A credential that is set is the one that is refreshed, and one that is removed isn't found in the store again")
     func settingTheCredential() async throws {
         let service = LoginService()
-        let store = TestTokenStore(LoginService.token("ann"))
         let (client, session) = service.client(store)
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
         session.credential = LoginService.token("bob")
@@ -63,7 +62,6 @@ import Testing
     @Test("The first credential counts more than what somebody else has left in the store")
     func credentialOfTheInitializer() async throws {
         let service = LoginService()
-        let store = TestTokenStore(LoginService.token("ann"))
         let (client, _) = service.client(store, credential: LoginService.token("bob"))
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
         #expect(service.sent == ["bob-0", "bob-1"])
@@ -93,7 +91,6 @@ import Testing
 
     @Test("A refresh token that another process has spent is looked for in the store again")
     func anotherProcessWasQuicker() async throws {
-        let store = TestTokenStore(LoginService.token("ann"))
         let (service, theirs) = (Locked<LoginService?>(nil), Locked(false))
         let logins = LoginService { _ in
             guard
@@ -127,7 +124,6 @@ import Testing
     func anotherProcessDuringARefresh(user: String?) async throws {
         let refreshing = Gate()
         let service = LoginService { _ in await refreshing.wait() }
-        let store = TestTokenStore(LoginService.token("ann"))
         let (client, _) = service.client(store)
         try await expectOvertaken(client, store, by: user, at: refreshing)
         #expect(!service.sent.contains("ann-1"))
@@ -149,7 +145,6 @@ import Testing
     func failedSave() async throws {
         let clock = TestClock()
         let service = LoginService()
-        let store = TestTokenStore(LoginService.token("ann"))
         let (client, _) = service.client(store, clock: clock)
         store.fail(2)
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
@@ -172,7 +167,6 @@ import Testing
     func anotherProcessAfterAFailedSave(user: String?) async throws {
         let clock = TestClock()
         let service = LoginService()
-        let store = TestTokenStore(LoginService.token("ann"))
         let (client, _) = service.client(store, clock: clock)
         store.fail(1)
         #expect(try await client.send(HTTPRequest("/")).status == .ok)
@@ -190,7 +184,6 @@ import Testing
     func anotherProcessDuringTheNextRefresh(user: String?) async throws {
         let refreshing = Gate()
         let service = LoginService { if $0 == "ann-r1" { await refreshing.wait() } }
-        let store = TestTokenStore(LoginService.token("ann"))
         let (client, _) = service.client(store, clock: TestClock())
         // Saving is tried again before the next refresh.
         store.fail(2)
@@ -204,7 +197,6 @@ import Testing
     func logoutOfOneHolder() async throws {
         let refreshing = Gate()
         let service = LoginService { _ in await refreshing.wait() }
-        let store = TestTokenStore(LoginService.token("ann"))
         let (first, second) = (service.client(store), service.client(store))
         let call = Task { try await second.client.send(HTTPRequest("/")) }
         await refreshing.reached()
@@ -226,7 +218,6 @@ import Testing
             if request.urlText.hasSuffix("/late") { await answered.wait() }
             return HTTPResponse(status: .unauthorized, request: request)
         }
-        let store = TestTokenStore(LoginService.token("ann"))
         let (_, session) = service.client(store, credential: LoginService.token("ann"))
         let client = testClient(baseURL: "https://api.example", transport: stub) { session }
         let call = Task { try await client.send(HTTPRequest("/late")) }
@@ -331,7 +322,6 @@ import Testing
     func loginsThatCannotBeSaved() async throws {
         let clock = TestClock()
         let service = LoginService()
-        let store = TestTokenStore(LoginService.token("ann"))
         let (client, session) = service.client(store, clock: clock)
         store.fail(1)
         await #expect(throws: TestTokenStore.Full.self) { try await session.logIn(LoginService.token("bob")) }

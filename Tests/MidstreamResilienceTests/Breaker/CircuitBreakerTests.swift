@@ -10,6 +10,7 @@ import Testing
 struct CircuitBreakerTests {
     private let bench = ArbiterBench()
     private let status = Locked(500)
+    private let breaker = CircuitBreaker()
 
     private var stub: StubTransport {
         StubTransport { [status] request in
@@ -63,7 +64,6 @@ struct CircuitBreakerTests {
 
     @Test("successes count: it takes a share of failures", arguments: [(9, false), (10, true)])
     func ratio(failures: Int, isOpen: Bool) async {
-        let breaker = CircuitBreaker()
         let client = client(breaker)
         status.withLock { $0 = 404 }
         await open(client, 20 - failures)
@@ -74,7 +74,6 @@ struct CircuitBreakerTests {
 
     @Test("what is older than the window doesn't count")
     func window() async {
-        let breaker = CircuitBreaker()
         let client = client(breaker)
         await open(client, 19)
         bench.clock.advance(by: .seconds(10))
@@ -98,7 +97,6 @@ struct CircuitBreakerTests {
             (HTTPError(.invalidRequest), false),
         ])
     func failures(error: any Error, counts: Bool) async {
-        let breaker = CircuitBreaker()
         let client = client(breaker, StubTransport { _ in throw error })
         await open(client, 30)
         #expect((state(breaker) != .closed) == counts)
@@ -219,7 +217,6 @@ struct CircuitBreakerTests {
 
     @Test("half open it lets one through at a time; three good ones close it")
     func probes() async throws {
-        let breaker = CircuitBreaker()
         let gate = Gate()
         let isHeld = Locked(false)
         let client = client(
@@ -261,7 +258,6 @@ struct CircuitBreakerTests {
 
     @Test("a break is a tenth longer or shorter", arguments: [(0.0, 4_500), (0.999_999_999_9, 5_500)])
     func spread(random: Double, milliseconds: Int) async {
-        let breaker = CircuitBreaker()
         await open(client(breaker) { $0.random = { random } })
         guard case .open(let left) = state(breaker) else { return #expect(Bool(false)) }
         #expect(abs(left / .milliseconds(1) - Double(milliseconds)) < 1)
@@ -269,7 +265,6 @@ struct CircuitBreakerTests {
 
     @Test("a probe that is cancelled gives its place back")
     func cancelledProbe() async throws {
-        let breaker = CircuitBreaker()
         let isHeld = Locked(false)
         let stub = StubTransport { [status] request in
             if isHeld.withLock({ $0 }) { try await untilCancelled() }
@@ -292,7 +287,6 @@ struct CircuitBreakerTests {
 
     @Test("results of exchanges that were begun before it opened are no news")
     func late() async throws {
-        let breaker = CircuitBreaker()
         let gate = Gate()
         let client = client(
             breaker,
@@ -323,7 +317,6 @@ struct CircuitBreakerTests {
             ("soon", 5),
         ])
     func retryAfter(value: String, seconds: Int) async {
-        let breaker = CircuitBreaker()
         await open(
             client(
                 breaker,
@@ -336,7 +329,6 @@ struct CircuitBreakerTests {
     @Test("isolate refuses everything, close lets everything through", arguments: [true, false])
     func byHand(one: Bool) async throws {
         status.withLock { $0 = 200 }
-        let breaker = CircuitBreaker()
         let client = client(breaker)
         breaker.isolate(one ? "https://h" : nil)
         let error = await httpError { try await client.send(HTTPRequest("/")) }
@@ -416,7 +408,6 @@ struct CircuitBreakerTests {
 
     @Test("a redirect to a bad origin opens that one's breaker alone")
     func redirects() async {
-        let breaker = CircuitBreaker()
         let client = client(
             breaker,
             StubTransport { request in

@@ -9,6 +9,7 @@ import Testing
 @Suite("Those who wait for a quota", .leavesNothing, .timeLimit(.minutes(10)))
 struct QuotaQueueTests {
     private let bench = ArbiterBench()
+    private var clock: TestClock { bench.clock }
 
     /// Requests that wait for a quota of one a second, and when they were sent.
     private final class Line: Sendable {
@@ -110,7 +111,6 @@ struct QuotaQueueTests {
 
     @Test("move up when somebody's deadline passes")
     func deadline() async throws {
-        let clock = bench.clock
         let queue = queue
         #expect(queue.takeAtOnce(at: 0))
         let (a, b) = (try #require(place(in: queue)), try #require(place(in: queue)))
@@ -158,7 +158,6 @@ struct QuotaQueueTests {
 
     @Test("a token that its taker doesn't use is the next one's")
     func grantedAndGone() async throws {
-        let clock = bench.clock
         let queue = queue
         #expect(queue.takeAtOnce(at: 0))
         let (a, b) = (try #require(place(in: queue)), try #require(place(in: queue)))
@@ -176,7 +175,6 @@ struct QuotaQueueTests {
 
     @Test("wait as long as the server wants to be left alone; who may not wait so long is let go at once")
     func silence() async throws {
-        let clock = bench.clock
         let queue = queue
         #expect(queue.takeAtOnce(at: 0))
         let a = try #require(place(in: queue))
@@ -202,7 +200,6 @@ struct QuotaQueueTests {
 
     @Test("stand before those who come later, also when the server takes requests sooner than it said")
     func sooner() async throws {
-        let clock = bench.clock
         let queue = queue
         let said = RateLimitFields(["RateLimit": "\"a\";r=0;t=30"], nil, now: 0).general
         queue.learn(said, retryAfter: nil, isThrottled: false, begunAt: 0, at: 0)
@@ -225,7 +222,6 @@ struct QuotaQueueTests {
 
     @Test("cost those who come later nothing when they go later than they might")
     func late() async throws {
-        let clock = bench.clock
         let queue = queue
         #expect(queue.takeAtOnce(at: 0))
         let places = try (0..<3).map { _ in try #require(place(in: queue)) }
@@ -259,7 +255,6 @@ struct QuotaQueueTests {
 
     @Test("go as far as what the server has left reaches, and then when there is more")
     func left() async throws {
-        let clock = bench.clock
         let queue = queue
         #expect(queue.takeAtOnce(at: 0))
         let (a, b) = (try #require(place(in: queue)), try #require(place(in: queue)))
@@ -278,7 +273,6 @@ struct QuotaQueueTests {
 
     @Test("get one token a second, whoever leaves meanwhile, and none is lost", arguments: 0..<20)
     func rounds(seed: UInt64) async throws {
-        let clock = bench.clock
         let queue = queue
         let random = SimulatedRandom(seed: seed)
         let sent = Locked<[Duration]>([])
