@@ -33,16 +33,14 @@ final class Download: Sendable {
 
     private let source: DownloadSource
     private let part: PartFile
-    private let options: DownloadOptions
     private let state: Locked<State>
     private let attempts = ResumptionCount()
     /// Held by who reports, so that of several connections the newest comes last.
     private let reporting = Locked(())
 
-    init(_ source: DownloadSource, _ part: PartFile, _ options: DownloadOptions) {
+    init(_ source: DownloadSource, _ part: PartFile) {
         self.source = source
         self.part = part
-        self.options = options
         state = Locked(State())
     }
 
@@ -54,7 +52,7 @@ final class Download: Sendable {
         do {
             let response = try await fetch()
             try verify()
-            try part.complete(isSynchronized: options.isSynchronized)
+            try part.complete(isSynchronized: source.options.isSynchronized)
             return response
         } catch {
             // Going on with what has another digest would end in the same.
@@ -120,14 +118,14 @@ final class Download: Sendable {
                     if let response = try await fetchMore() { return response }
                 }
             } catch let again as StartsAgain {
-                guard attempts.next(after: before) <= max(1, options.resumes) else {
+                guard attempts.next(after: before) <= max(1, source.options.resumes) else {
                     throw HTTPError(.protocolViolation, "The download can't go on: \(again.reason).", phase: .answered)
                 }
                 source.record(.transferRestart(reason: again.reason))
                 try startAgain()
             } catch let error as HTTPError where error.mayPass && state.withLock({ $0.hasBegun && $0.validator != nil }) {
                 let attempt = attempts.next(after: before)
-                guard attempt <= options.resumes else { throw error }
+                guard attempt <= source.options.resumes else { throw error }
                 error.response?.body.close()
                 source.record(.transferInterruption(cause: "\(error.code)", bytes: state.withLock { $0.done.count }))
                 try await source.pace.pause(before: attempt, after: error)
@@ -170,7 +168,7 @@ final class Download: Sendable {
     @inline(never)
     private func whole(after last: HTTPResponse, isPart: Bool) -> HTTPResponse {
         var response = last
-        if state.withLock({ $0.takesEncodings }) { options.meter?.settle(wireBytes: response.metrics?.bytesReceived) }
+        if state.withLock({ $0.takesEncodings }) { source.options.meter?.settle(wireBytes: response.metrics?.bytesReceived) }
         // Without its body it doesn't know them any more.
         (response.trailers, response.metrics) = (response.trailers, response.metrics)
         response.body = .empty
@@ -228,7 +226,7 @@ final class Download: Sendable {
     }
 
     private func expect(_ total: Int64?) throws {
-        options.meter?.expect(total)
+        source.options.meter?.expect(total)
         if let total { try part.checkRoom(for: total) }
         report()
     }
@@ -238,11 +236,9 @@ final class Download: Sendable {
             state.withLock { $0.isSparse = true }
             try record()
             let (total, validator) = state.withLock { ($0.total ?? range.upperBound, $0.validator) }
-            let fetch = ParallelFetch(source, pieces, of: total, validator, attempts, atMost: options.resumes) { [self] in
-                try store($0, at: $1)
-            }
+            let fetch = ParallelFetch(source, pieces, of: total, validator, attempts) { [self] in try store($0, at: $1) }
             do {
-                try await fetch.run(response, workers: options.parallel)
+                try await fetch.run(response)
             } catch let again as StartsAgain {
                 state.withLock { $0.isSingle = true }
                 throw again
@@ -269,7 +265,7 @@ final class Download: Sendable {
     /// What several connections can share; nil when one is enough.
     private func pieces(beginningWith range: Range<Int64>, of response: HTTPResponse) -> [Range<Int64>]? {
         let (done, total, validator, isSingle) = state.withLock { ($0.done, $0.total, $0.validator, $0.isSingle) }
-        guard options.parallel > 1, !isSingle, let total, validator != nil, total - done.count >= Self.leastParallel,
+        guard source.options.parallel > 1, !isSingle, let total, validator != nil, total - done.count >= Self.leastParallel,
             response.version == .http1_1,
             response.status == .partialContent || response.headers.members(of: .acceptRanges).contains("bytes"),
             // As each of the others has to.
@@ -285,7 +281,7 @@ final class Download: Sendable {
 
     private func tellBeginning(isRestart: Bool) {
         let (count, total) = state.withLock { ($0.done.count, $0.total) }
-        options.meter?.begin(.download, at: count, of: total, isRestart: isRestart, on: source.pace.clock)
+        source.options.meter?.begin(.download, at: count, of: total, isRestart: isRestart, on: source.pace.clock)
     }
 
     private func store(_ chunk: [UInt8], at position: Int64) throws {
@@ -293,7 +289,7 @@ final class Download: Sendable {
         let isDue = state.withLock { state in
             state.done.insert(position..<(position + Int64(chunk.count)))
             let count = state.done.count
-            options.meter?.advance(to: count, wire: state.takesEncodings ? nil : Int64(chunk.count))
+            source.options.meter?.advance(to: count, wire: state.takesEncodings ? nil : Int64(chunk.count))
             guard state.isSparse, count - state.recorded >= Self.recordInterval else { return false }
             // Here, so that one connection of several does it.
             state.recorded = count
@@ -304,7 +300,7 @@ final class Download: Sendable {
     }
 
     private func report() {
-        guard let report = options.report else { return }
+        guard let report = source.options.report else { return }
         reporting.withLock { _ in
             let (count, total) = state.withLock { ($0.done.count, $0.total) }
             report(TransferProgress(.download, bytes: count, total: total))
@@ -320,7 +316,7 @@ final class Download: Sendable {
     private func verify() throws {
         let total = state.withLock { $0.total } ?? part.size
         for (expected, told) in source.digests.map({ ($0, "the server") })
-            + [options.digest].compactMap({ $0 }).map({ ($0, "who asked for it") })
+            + [source.options.digest].compactMap({ $0 }).map({ ($0, "who asked for it") })
         {
             try expected.check(part.digest(expected.algorithm, upTo: total), toldBy: told)
         }

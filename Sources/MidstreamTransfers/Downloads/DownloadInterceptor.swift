@@ -17,7 +17,7 @@ struct DownloadInterceptor: HTTPInterceptor {
     func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         let part = try PartFile(replacing: file)
         let source = DownloadSource(request: request, next: next, options: options)
-        let response = try await Download(source, part, options).run()
+        let response = try await Download(source, part).run()
         isDone.withLock { $0 = true }
         return response
     }

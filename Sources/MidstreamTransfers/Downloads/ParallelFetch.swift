@@ -12,24 +12,21 @@ struct ParallelFetch: Sendable {
     private let total: Int64
     private let validator: StrongValidator?
     private let attempts: ResumptionCount
-    private let resumes: Int
     private let store: @Sendable ([UInt8], Int64) throws -> Void
     private let stopwatch: Stopwatch
 
     /// - Parameters:
     ///   - ranges: What is missing, in order.
     ///   - attempts: How often the call has asked again for what broke off.
-    ///   - resumes: How often it may.
     ///   - store: Gets bytes and where they belong.
     init(
         _ source: DownloadSource, _ ranges: [Range<Int64>], of total: Int64, _ validator: StrongValidator?,
-        _ attempts: ResumptionCount, atMost resumes: Int, store: @escaping @Sendable ([UInt8], Int64) throws -> Void
+        _ attempts: ResumptionCount, store: @escaping @Sendable ([UInt8], Int64) throws -> Void
     ) {
         self.source = source
         self.total = total
         self.validator = validator
         self.attempts = attempts
-        self.resumes = resumes
         self.store = store
         pool = PiecePool(ranges)
         stopwatch = Stopwatch(on: source.pace.clock)
@@ -38,10 +35,10 @@ struct ParallelFetch: Sendable {
     /// Fetches all.
     ///
     /// - Parameter response: What brings the first of the pieces.
-    func run(_ response: HTTPResponse, workers: Int) async throws {
+    func run(_ response: HTTPResponse) async throws {
         // The one that is arriving is the first that is taken.
         guard let first = pool.take(), pool.began(first, response.body) else { return response.body.close() }
-        let workers = min(workers, Self.mostWorkers)
+        let workers = min(source.options.parallel, Self.mostWorkers)
         source.note("fetches over \(workers) connections")
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { try await work(beginningWith: (first, response.body)) }
@@ -79,7 +76,7 @@ struct ParallelFetch: Sendable {
                 // Of one that another has taken over nothing is missing.
                 if !pool.range(of: number).isEmpty {
                     let attempt = attempts.next(after: before)
-                    guard attempt <= resumes else { throw error }
+                    guard attempt <= source.options.resumes else { throw error }
                     pool.giveBack(number)
                     source.note("asks again for bytes from \(pool.range(of: number).lowerBound) on: \(error.code)")
                     try await source.pace.pause(before: attempt, after: error)
