@@ -81,10 +81,7 @@ struct FallbackTests {
             }, body: body)
         var request = HTTPRequest("/")
         request.deadline = .seconds(1)
-        let call = Task { [request] in try await client.send(request) }
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        let response = try await call.value
+        let response = try await bench.waits(1, of: client, request).result.get()
         #expect(response.isFallback && response.body.text == "yesterday")
     }
 
@@ -98,10 +95,7 @@ struct FallbackTests {
             interceptors: {
                 Fallback { request, _ in HTTPResponse(status: 200, body: .stream { chunks("yester", "day") }, request: request) }
             })
-        let call = Task { try await client.stream(HTTPRequest("/")) }
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        let response = try await call.value
+        let response = try await bench.clock.waits(1) { try await client.stream(HTTPRequest("/")) }.result.get()
         #expect(response.isFallback)
         #expect(try await response.body.collect() == Array("yesterday".utf8))
     }
@@ -152,10 +146,7 @@ struct FallbackTests {
             try Task.checkCancellation()
             return try await other.send(HTTPRequest("/kept"))
         }
-        let call = Task { try await client.send(HTTPRequest("/")) }
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        let response = try await call.value
+        let response = try await bench.waits(1, of: client).result.get()
         #expect(response.isFallback && response.body.text == "yesterday")
     }
 
@@ -224,10 +215,7 @@ struct FallbackTests {
                     }
                 }
             })
-        let call = Task { try await outer.send(HTTPRequest("/")) }
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        #expect(await call.result.httpError?.code == .deadlineExceeded)
+        #expect(await bench.waits(1, of: outer).result.httpError?.code == .deadlineExceeded)
     }
 
     @Test("an answer that was begun in time ends at the deadline")
@@ -236,9 +224,6 @@ struct FallbackTests {
             try await untilCancelled()
             throw Failure()
         }
-        let call = Task { try await client.send(HTTPRequest("/")) }
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        #expect(await call.result.httpError?.code == .deadlineExceeded)
+        #expect(await bench.waits(1, of: client).result.httpError?.code == .deadlineExceeded)
     }
 }

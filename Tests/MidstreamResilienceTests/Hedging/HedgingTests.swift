@@ -54,10 +54,7 @@ struct HedgingTests {
         let wasCancelled = Locked(false)
         let hedging = Hedging()
         let client = bench.client(hanging(wasCancelled), interceptors: { hedging })
-        async let call = client.send(HTTPRequest("/"))
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        let response = try await call
+        let response = try await bench.waits(1, of: client).result.get()
         #expect(response.headers["From"] == "second")
         #expect(wasCancelled.withLock { $0 })
         #expect(response.trace.events(named: "hedge").map(\.attributes["sent"]) == [true])
@@ -80,10 +77,10 @@ struct HedgingTests {
                 Hedging()
                 look
             })
-        let call = Task { try await isStreamed ? client.stream(HTTPRequest("/")) : client.send(HTTPRequest("/")) }
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        _ = try await call.value
+        let call = await bench.clock.waits(1) {
+            try await isStreamed ? client.stream(HTTPRequest("/")) : client.send(HTTPRequest("/"))
+        }
+        _ = try call.result.get()
         #expect(seen.withLock { Set($0) } == [true, false])
     }
 
@@ -126,10 +123,8 @@ struct HedgingTests {
     @Test("a POST with an Idempotency-Key is hedged")
     func idempotent() async throws {
         let client = bench.client(hanging(), interceptors: { Hedging() })
-        async let call = client.send(HTTPRequest(.post, "/", headers: ["Idempotency-Key": "1"], body: .text("x")))
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        #expect(try await call.headers["From"] == "second")
+        let request = HTTPRequest(.post, "/", headers: ["Idempotency-Key": "1"], body: .text("x"))
+        #expect(try await bench.waits(1, of: client, request).result.get().headers["From"] == "second")
     }
 
     @Test("hedges are at most a share of the exchanges, and a reserve")
@@ -266,10 +261,7 @@ struct HedgingTests {
             interceptors: {
                 limit; breaker; Hedging()
             })
-        async let call = client.send(HTTPRequest("/"))
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        _ = try await call
+        _ = try await bench.waits(1, of: client).result.get()
         #expect(limit.states["https://h"] == .init(limit: 20, inFlight: 0, queued: 0))
         #expect(breaker.state(of: "https://h", on: bench.clock) == .closed)
     }
