@@ -26,6 +26,13 @@
         var isAwaited = false
         /// The task waits until enough has been sent.
         var waiter: Suspension<Void>?
+
+        /// Notes that there is more; where that is enough for now, the task is to wait.
+        mutating func offer(isEnough: Bool) -> (mustResume: Bool, waiter: Suspension<Void>?) {
+            if isEnough, !isStopped { waiter = Suspension() }
+            defer { isAwaited = false }
+            return (isAwaited, waiter)
+        }
     }
 
     extension Feeder {
@@ -53,6 +60,14 @@
                 return feeding.isStopped
             }
             if isStopped { task.cancel() }
+        }
+
+        /// Has sending go on where it is paused, and waits until there is need of more; false when there won't be: the end of the transfer
+        /// ends the wait.
+        func waitForNeed(after offer: (mustResume: Bool, waiter: Suspension<Void>?), for transfer: Transfer) async -> Bool {
+            if offer.mustResume { transfer.loop.post(.resumeSending(transfer)) }
+            await offer.waiter?.value()
+            return withTask { !$0.isStopped }
         }
     }
 #endif

@@ -69,26 +69,14 @@
                 // Before its last bytes go out the request isn't complete, so that the server notices a fault.
                 try checkLength(of: file, transfer)
                 let end = min(place + Self.window, length)
-                guard Self.bringIntoMemory(file, place..<end) else {
-                    throw unreadable(errno, transfer)
-                }
+                guard Self.bringIntoMemory(file, place..<end) else { throw unreadable(errno, transfer) }
                 place = end
-                guard await offer(place, for: transfer) else { return }
+                let offer = state.withLock { state in
+                    state.ready = end
+                    return state.feeding.offer(isEnough: state.isAhead)
+                }
+                guard await waitForNeed(after: offer, for: transfer) else { return }
             }
-        }
-
-        /// Says how far the file is in memory, and waits until there is need of more; false when there won't be: the end of the transfer ends
-        /// the wait.
-        private func offer(_ ready: Int64, for transfer: Transfer) async -> Bool {
-            let (mustResume, waiter) = state.withLock { state in
-                state.ready = ready
-                if state.isAhead, !state.feeding.isStopped { state.feeding.waiter = Suspension() }
-                defer { state.feeding.isAwaited = false }
-                return (state.feeding.isAwaited, state.feeding.waiter)
-            }
-            if mustResume { transfer.loop.post(.resumeSending(transfer)) }
-            await waiter?.value()
-            return state.withLock { !$0.feeding.isStopped }
         }
 
         private func checkLength(of file: Int32, _ transfer: Transfer) throws {

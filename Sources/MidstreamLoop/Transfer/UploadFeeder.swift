@@ -89,14 +89,18 @@
                     // before the fault is noticed.
                     if total == length, try await chunks.next() != nil { throw mismatch("longer", length, transfer) }
                 }
-                guard await put(chunk, for: transfer) else { return }
+                let offer = state.withLock { state in
+                    state.chunks.append(chunk)
+                    state.size += chunk.count
+                    return state.feeding.offer(isEnough: state.size >= Self.limit)
+                }
+                guard await waitForNeed(after: offer, for: transfer) else { return }
                 if total == length { break }
             }
             if let length, total < length { throw mismatch("shorter", length, transfer) }
             let mustResume = state.withLock { state in
                 state.isEnded = true
-                defer { state.feeding.isAwaited = false }
-                return state.feeding.isAwaited
+                return state.feeding.offer(isEnough: false).mustResume
             }
             if mustResume { transfer.loop.post(.resumeSending(transfer)) }
         }
@@ -105,20 +109,6 @@
             HTTPError(
                 .bodyUnreadable, "The body is \(how) than the \(length) bytes that were announced.", request: transfer.request,
                 phase: .maybeProcessed)
-        }
-
-        /// Hands over a chunk and waits for room for the one after it; false when no more is wanted: the end of the transfer ends the wait.
-        private func put(_ chunk: [UInt8], for transfer: Transfer) async -> Bool {
-            let (mustResume, waiter) = state.withLock { state in
-                state.chunks.append(chunk)
-                state.size += chunk.count
-                if state.size >= Self.limit, !state.feeding.isStopped { state.feeding.waiter = Suspension() }
-                defer { state.feeding.isAwaited = false }
-                return (state.feeding.isAwaited, state.feeding.waiter)
-            }
-            if mustResume { transfer.loop.post(.resumeSending(transfer)) }
-            await waiter?.value()
-            return state.withLock { !$0.feeding.isStopped }
         }
     }
 #endif
