@@ -20,10 +20,9 @@
         enum State: Equatable {
             /// As curl gives it.
             case untouched
-            /// For connections of this kind, and no request yet.
-            case prepared(Shape)
-            /// For such a request, so that the next one like it needs only its URL, fields and body.
-            case used(Shape, RequestKind)
+            /// For connections of this kind, and such a request, so that the next one like it needs only its URL, fields and body; nil: no
+            /// request yet.
+            case ready(Shape, RequestKind?)
             /// For a request that has left options behind.
             case spoilt
         }
@@ -60,12 +59,8 @@
 
         /// Makes it ready for a request. Setting up all options costs a third of a small request, so they are kept for a similar one.
         func prepare(for shape: Shape, _ kind: RequestKind, setUp: (EasyHandle) -> Void) {
-            let isReady =
-                switch state {
-                case .prepared(let ready): ready == shape
-                case .used(let ready, let last): ready == shape && last == kind && kind != .other
-                case .untouched, .spoilt: false
-                }
+            var isReady = false
+            if case .ready(shape, let last) = state { isReady = last == nil || last == kind && kind != .other }
             if !isReady {
                 if state != .untouched {
                     curl_easy_reset(curl)
@@ -73,21 +68,16 @@
                 }
                 setUp(self)
             }
-            state = .used(shape, kind)
+            state = .ready(shape, kind)
         }
 
         /// Makes one that has no options ready for whatever request comes over connections of this kind.
         fileprivate func prepare(for shape: Shape, setUp: (EasyHandle) -> Void) {
             setUp(self)
-            state = .prepared(shape)
+            state = .ready(shape, nil)
         }
 
-        fileprivate var shape: Shape? {
-            switch state {
-            case .prepared(let shape), .used(let shape, _): shape
-            case .untouched, .spoilt: nil
-            }
-        }
+        fileprivate var shape: Shape? { if case .ready(let shape, _) = state { shape } else { nil } }
 
         /// Has all options be set anew for the next request.
         func spoil() { state = .spoilt }
