@@ -28,7 +28,7 @@
                 handle.set(CURLOPT_REQUEST_TARGET, EscapedPaths.target(of: request.urlText))
             }
             try prepareAddress(handle)
-            try prepareBody(handle)
+            try prepareBody(handle, framing)
             prepareFields(handle, framing)
         }
 
@@ -44,22 +44,19 @@
             return !bytes.isEmpty && request.method == .post ? .post : .other
         }
 
-        private func prepareBody(_ handle: EasyHandle) throws {
-            let body = request.body
-            let method = request.method
-            if let bytes = body.bytes { return prepare(handle, bytes: bytes) }
+        private func prepareBody(_ handle: EasyHandle, _ framing: RequestFraming) throws {
+            if let bytes = request.body.bytes { return prepare(handle, framing, bytes: bytes) }
             let length = try prepareChunks()
             handle.set(CURLOPT_UPLOAD, 1)
             handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
             if length == nil, request.trailers != nil { HandleCallbacks.installTrailers(on: handle) }
-            if method != .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+            if request.method != .put { handle.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
         }
 
-        private func prepare(_ handle: EasyHandle, bytes: [UInt8]) {
+        private func prepare(_ handle: EasyHandle, _ framing: RequestFraming, bytes: [UInt8]) {
             let method = request.method
             if method == .head { return handle.set(CURLOPT_NOBODY, 1) }
-            let isAlwaysFramed = method == .post || method == .put || method == .patch
-            guard !bytes.isEmpty || isAlwaysFramed else {
+            guard framing.hasBody else {
                 if method != .get { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
                 return
             }
