@@ -110,7 +110,7 @@
         private func closeUnused() {
             let lifetime = settings.idleLifetime
             let oldest = pool.closeUnused(since: now > lifetime ? now - lifetime : 0)
-            nextExpiry = oldest.map { $0.addingReportingOverflow(lifetime) }.map { $0.overflow ? .max : $0.partialValue } ?? .max
+            nextExpiry = oldest.map { $0 + lifetime } ?? .max
         }
 
         override var mayRest: Bool { pool.dialCount == 0 && unflushed.isEmpty }
@@ -297,7 +297,7 @@
         }
 
         private func expectExpiry() {
-            guard nextExpiry == .max, settings.idleLifetime < .max - now else { return }
+            guard nextExpiry == .max else { return }
             nextExpiry = now + settings.idleLifetime
             timer = min(timer ?? .max, nextExpiry)
         }
