@@ -17,16 +17,13 @@
             return true
         }
 
-        /// Opens those that wait, as far as the server takes them.
+        /// Opens those that wait, as far as the server takes them; its settings may let it take more than before.
         func openWaiting() {
             while hasPlace, let next = waiting.first {
                 guard open(next.stream, next.fields) else { return distrust() }
                 waiting.removeFirst()
             }
         }
-
-        /// The server may take more streams than before.
-        func didReceiveSettings() { openWaiting() }
 
         /// Lets no further streams begin, not even those that wait: its server was too slow, or the session takes none.
         func distrust() {

@@ -198,7 +198,10 @@
                     outputSent = 0
                     session?.takeOutput(into: &output, limit: Self.outputSize)
                 }
-                guard !output.isEmpty else { return closeIfOver() }
+                guard !output.isEmpty else {
+                    if session?.isOver == true { lose(nil) }
+                    return
+                }
                 let count = output.withUnsafeBytes { channel.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...])) }
                 // When nothing can be sent any more, reading tells why.
                 guard let count, count > 0 else { return }
@@ -257,12 +260,6 @@
 
         // MARK: Ends
 
-        private func closeIfOver() {
-            guard session?.isOver == true else { return }
-            if let violation { return close(violating: violation) }
-            lose(nil)
-        }
-
         private func endFlood(_ text: String) {
             guard !channel.isClosed else { return }
             session?.end(.enhanceYourCalm)
@@ -291,8 +288,6 @@
 
     /// What the session tells of its streams, all of it within ``HTTP2Session/receive(_:)`` and ``HTTP2Session/takeOutput(into:limit:)``.
     extension HTTP2Connection {
-        func stream(_ id: Int32) -> HTTP2Stream? { streams[id] }
-
         /// A stream has ended for both sides, or won't be opened.
         func didClose(stream id: Int32, _ code: HTTP2ErrorCode) {
             // One with an even number is the server's, who may not know yet that none of those is wanted.

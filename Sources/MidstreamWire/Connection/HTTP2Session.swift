@@ -139,13 +139,13 @@
             // Without it such a field would be left out, and the rest be taken for the whole.
             nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, context in
                 if let stream = frame?.pointee.hd.stream_id {
-                    HTTP2Callbacks.owner(context)?.stream(stream)?.isViolated = true
+                    HTTP2Callbacks.owner(context)?.streams[stream]?.isViolated = true
                 }
                 return HTTP2Callbacks.stopsStream
             }
             nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, _, context in
                 if let stream = frame?.pointee.hd.stream_id {
-                    HTTP2Callbacks.owner(context)?.stream(stream)?.isViolated = true
+                    HTTP2Callbacks.owner(context)?.streams[stream]?.isViolated = true
                 }
                 return 0
             }
@@ -183,8 +183,8 @@
             let endsStream = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
             switch UInt32(head.type) {
             case NGHTTP2_HEADERS.rawValue: owner.receiveEndOfFields(endsStream: endsStream)
-            case NGHTTP2_DATA.rawValue where endsStream: owner.stream(head.stream_id)?.receiveEnd()
-            case NGHTTP2_SETTINGS.rawValue: owner.didReceiveSettings()
+            case NGHTTP2_DATA.rawValue where endsStream: owner.streams[head.stream_id]?.receiveEnd()
+            case NGHTTP2_SETTINGS.rawValue: owner.openWaiting()
             case NGHTTP2_GOAWAY.rawValue:
                 owner.didReceiveGoAway(HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code))
             default: break
@@ -207,7 +207,7 @@
                     return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
                 }
                 let room = UnsafeMutableRawBufferPointer(start: buffer, count: length)
-                switch session.owner.stream(stream)?.read(into: room) ?? .end(0, trailers: nil) {
+                switch session.owner.streams[stream]?.read(into: room) ?? .end(0, trailers: nil) {
                 case .bytes(let count): return count
                 case .later: return Int(NGHTTP2_ERR_DEFERRED.rawValue)
                 case .end(let count, let trailers):
