@@ -25,19 +25,14 @@ struct ResponseHead {
                 fields.add(name, value)
             }
         }
-        if request.method == .head || response.statusCode == 204 || response.statusCode == 304 {
-            headers = fields
-            bodyLength = 0
-            isDecoded = false
-            return
-        }
-        isDecoded = fields[.contentEncoding].map(Self.decodes) ?? false
+        let isBodiless = request.method == .head || response.statusCode == 204 || response.statusCode == 304
+        isDecoded = !isBodiless && fields[.contentEncoding].map(Self.decodes) ?? false
         if isDecoded {
             fields.remove(.contentEncoding)
             fields.remove(.contentLength)
         }
         headers = fields
-        bodyLength = fields[.contentLength].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+        bodyLength = isBodiless ? 0 : fields[.contentLength].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
     private static func texts(_ fields: [AnyHashable: Any]) -> [(name: String, value: String)] {
@@ -48,10 +43,7 @@ struct ResponseHead {
     }
 
     private static func decodes(_ encoding: String) -> Bool {
-        encoding.split(separator: ",").allSatisfy { coding in
-            let coding = coding.trimmingCharacters(in: .whitespaces).lowercased()
-            return decoded.contains(coding)
-        }
+        encoding.split(separator: ",").allSatisfy { decoded.contains($0.trimmingCharacters(in: .whitespaces).lowercased()) }
     }
 
     private static let decoded: Set<String> = {
