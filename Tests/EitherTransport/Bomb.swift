@@ -51,7 +51,7 @@
         func server() throws -> RawServer {
             try RawServer { connection in
                 while let head = connection.readHead(), !head.hasPrefix("GET /bomb") {
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    connection.write(RawServer.okResponse)
                 }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nConnection: close\r\n\r\n")
                 connection.write(start)

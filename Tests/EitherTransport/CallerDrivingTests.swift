@@ -10,7 +10,6 @@
     /// Exchanges that are driven by their callers' own threads, since nothing else is under way.
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct CallerDrivingTests {
         private let transport = testedTransport()
-        private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
         /// Sends requests until a caller has driven, and may again: on no machine is a server too slow for that here.
         private func invite(_ url: String, lookInterval: Int32) async throws -> EventLoop {
@@ -28,7 +27,7 @@
         }
 
         @Test func `Callers drive when each waits for its answer`() async throws {
-            let server = try RawServer.answering { _ in Self.answer }
+            let server = try RawServer.ok()
             let loop = try await invite(server.url, lookInterval: 60_000)
             let before = loop.inbox.withLock { $0.drives }
             for number in 0..<50 {
@@ -110,7 +109,7 @@
         }
 
         @Test func `No caller drives where that is switched off`() async throws {
-            let server = try RawServer.answering { _ in Self.answer }
+            let server = try RawServer.ok()
             let transport = testedTransport(configuration: .init(usesCallersThreads: false))
             let loop = try #require(transport.executor as? EventLoop)
             await onLoop(loop) { (loop.exchanges.limit, loop.exchanges.lookInterval) = (.max, 60_000) }
@@ -141,14 +140,14 @@
             let hasSpoken = DispatchSemaphore(value: 0)
             let server = try RawServer { connection in
                 while let head = connection.readHead() {
-                    connection.write(Self.answer)
+                    connection.write(RawServer.okResponse)
                     guard head.hasPrefix("GET /last ") else { continue }
                     speak.wait()
                     connection.write("HTTP/1.1 408 Request Timeout\r\nContent-Length: 3\r\n\r\nbye")
                     hasSpoken.signal()
                 }
             }
-            let other = try RawServer.answering { _ in Self.answer }
+            let other = try RawServer.ok()
             _ = try await invite(server.url, lookInterval: 60_000)
             _ = try await transport.deliver(request("\(server.url)/last", .buffered(upTo: 10)))
             if goesElsewhere { _ = try await transport.deliver(request(other.url, .buffered(upTo: 10))) }
@@ -176,7 +175,7 @@
                 try RawServer { [self] connection in
                     while let head = connection.readHead() {
                         if head.hasPrefix("GET /late ") { work() }
-                        connection.write(answer)
+                        connection.write(RawServer.okResponse)
                     }
                 }
             }

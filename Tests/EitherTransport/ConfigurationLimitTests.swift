@@ -14,7 +14,7 @@
         ]
 
         @Test(arguments: durations) func `Durations`(_ duration: Duration) async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             let settings: [(inout TransportConfiguration) -> Void] = [
                 { $0.connectTimeout = duration }, { $0.headTimeout = duration }, { $0.idleTimeout = duration },
                 { $0.idleConnectionLifetime = duration }, { $0.maximumConnectionAge = duration },
@@ -36,7 +36,7 @@
         }
 
         @Test(arguments: [Int.min, -1, 0, 1, Int.max]) func `Counts`(_ count: Int) async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             let settings: [(inout TransportConfiguration) -> Void] = [
                 { $0.maximumConnections = count }, { $0.maximumConnectionsPerHost = count }, { $0.eventLoops = min(count, 2) },
                 { $0.maximumDecodedRatio = count },

@@ -8,8 +8,6 @@
     import Testing
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct DestinationTests {
-        private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-
         private func transport(
             except: [String] = [], _ change: (inout TransportConfiguration) -> Void = { _ in }
         ) -> any LoopTransport {
@@ -28,7 +26,7 @@
             "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "10.0.0.1",
             "169.254.169.254",
         ]) func `This machine and its network aren't connected to, however they are written`(_ host: String) async throws {
-            let server = try RawServer.answering { _ in Self.ok }
+            let server = try RawServer.ok()
             for delivery in deliveries {
                 let error = await #expect(throws: HTTPError.self) {
                     _ = try await transport().deliver(request("http://\(host):\(server.port)/", delivery))
@@ -42,7 +40,7 @@
         }
 
         @Test func `Exceptions are connected to, and kept`() async throws {
-            let server = try RawServer.answering { _ in Self.ok }
+            let server = try RawServer.ok()
             let transport = transport(except: ["127.0.0.0/8"])
             for _ in 0..<2 {
                 #expect(
@@ -66,7 +64,7 @@
         }
 
         @Test func `Overrides, addresses and unix sockets are no exceptions`() async throws {
-            let server = try RawServer.answering { _ in Self.ok }
+            let server = try RawServer.ok()
             let override = transport { $0.hostOverrides = ["h.example:80": "127.0.0.1:\(server.port)"] }
             #expect(await failure(override, "http://h.example/")?.code == .forbiddenDestination)
             let socket = transport { $0.unixSocketPath = "/run/none.sock" }
@@ -79,7 +77,7 @@
         }
 
         @Test func `Behind a proxy they can't be kept to`() async throws {
-            let proxy = try RawServer.answering { _ in Self.ok }
+            let proxy = try RawServer.ok()
             for kind: TransportConfiguration.Proxy in [.http(proxy.url), .socks5("127.0.0.1:\(proxy.port)")] {
                 let transport = transport(except: ["127.0.0.1"]) { $0.proxy = kind }
                 #expect(await failure(transport, "http://h.example/")?.code == .unsupported)

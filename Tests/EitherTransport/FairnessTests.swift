@@ -22,7 +22,7 @@
             let server = try RawServer { connection in
                 while let head = connection.readHead() {
                     seen.withLock { $0.append(Int(head.split(separator: " ")[1].dropFirst()) ?? -1) }
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    connection.write(RawServer.okResponse)
                 }
             }
             let transport = transport(1)
@@ -51,7 +51,7 @@
             let server = try RawServer { connection in
                 while let head = connection.readHead() {
                     if head.hasPrefix("GET /first") { gate.wait() }
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    connection.write(RawServer.okResponse)
                 }
             }
             let transport = transport(1)
@@ -120,7 +120,7 @@
             let server = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
                 gate.wait()
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                connection.write(RawServer.okResponse)
             }
             let transport = transport(1)
             let loop = try #require(transport.executor as? EventLoop)
@@ -152,7 +152,7 @@
                     while let head = connection.readHead() {
                         seen.withLock { $0.append(String(head.split(separator: " ")[1])) }
                         if head.hasPrefix("GET /0 ") { gate.wait() }
-                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                        connection.write(RawServer.okResponse)
                     }
                 }
             }

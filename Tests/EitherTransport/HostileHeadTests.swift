@@ -35,7 +35,7 @@
             let broken = try RawServer { connection in
                 if connection.readHead() != nil { connection.write(Array("HTTP/1.1 200 OK\r\n\(end)".utf8)) }
             }
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             for _ in 0..<3 {
                 await #expect(throws: HTTPError.self) { try await transport.deliver(HTTPRequest(broken.url)) }
                 #expect(try await transport.deliver(HTTPRequest(server.url)).body.collect() == Array("ok".utf8))

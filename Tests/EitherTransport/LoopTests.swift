@@ -11,7 +11,7 @@
         let transport = testedTransport()
 
         @Test func `Connections are kept`() async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
             for _ in 0..<20 {
                 let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
@@ -21,7 +21,7 @@
         }
 
         @Test func `Connections aren't kept when that isn't wanted`() async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             var configuration = TransportConfiguration()
             configuration.keepsConnections = false
             let transport = testedTransport(configuration: configuration)
@@ -32,7 +32,7 @@
         @Test func `A kept connection that the server closes costs nothing more`() async throws {
             let server = try RawServer { connection in
                 _ = connection.readHead()
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                connection.write(RawServer.okResponse)
             }
             for _ in 0..<3 { #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).status == 200) }
             #expect(server.accepted == 3)
@@ -47,7 +47,7 @@
                     $0.most = max($0.most, $0.now)
                 }
                 while connection.readHead() != nil {
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    connection.write(RawServer.okResponse)
                 }
                 open.withLock { $0.now -= 1 }
             }
@@ -69,7 +69,7 @@
                     begun.open()
                     held.wait()
                 }
-                return "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+                return RawServer.okResponse
             }
             defer { held.signal() }
             var configuration = TransportConfiguration()
@@ -84,7 +84,7 @@
         }
 
         @Test func `Requests one after the other share a connection, however many loops there are`() async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             let transport = testedTransport(configuration: TransportConfiguration(eventLoops: 4))
             for _ in 0..<12 { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) }
             #expect(server.accepted == 1)
@@ -141,7 +141,7 @@
         }
 
         @Test func `Tasks run on the loop's thread, and elsewhere once it has ended`() async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             let loop = try #require(transport.executor as? EventLoop)
             let url = server.url
             let isCurrent = await withTaskExecutorPreference(loop) {
@@ -171,7 +171,7 @@
         }
 
         @Test func `A transport that is dropped leaves nothing behind`() async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             weak var weakLoop: EventLoop?
             do {
                 let transport = testedTransport()

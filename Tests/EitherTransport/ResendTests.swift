@@ -88,7 +88,7 @@
                 guard peer.speaksHTTP2 else {
                     while connection.readRequest() != nil {
                         requests.withLock { $0 += 1 }
-                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                        connection.write(RawServer.okResponse)
                     }
                     return
                 }
@@ -161,7 +161,7 @@
                     guard isFirst || !isMortal, let request = connection.readBody(after: head) else { return }
                     isFirst = false
                     state.withLock { $0.lastBody = request.body }
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    connection.write(RawServer.okResponse)
                 }
             }
         }

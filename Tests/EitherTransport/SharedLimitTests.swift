@@ -25,7 +25,7 @@
                         condition.lock()
                         while state.withLock({ $0.released.isDisjoint(with: [path, "*"]) }) { condition.wait() }
                         condition.unlock()
-                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                        connection.write(RawServer.okResponse)
                     }
                 }
             }
@@ -158,7 +158,7 @@
                     $0.now += 1
                     $0.most = max($0.most, $0.now)
                 }
-                while connection.readHead() != nil { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
+                while connection.readHead() != nil { connection.write(RawServer.okResponse) }
                 open.withLock { $0.now -= 1 }
             }
             let transport = transport(loops) {

@@ -10,14 +10,12 @@
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct StatisticsTests {
         private typealias Counts = TransportStatistics
 
-        private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-
         /// Answers `/held` when it is told to, and everything else at once.
         private func server(_ gate: DispatchSemaphore) throws -> RawServer {
             try RawServer { connection in
                 while let head = connection.readHead() {
                     if head.contains("/held") { gate.wait() }
-                    connection.write(Self.ok)
+                    connection.write(RawServer.okResponse)
                 }
             }
         }
@@ -66,7 +64,7 @@
         /// Without a scheme an address may begin as that of another kind does.
         @Test(arguments: ["http://", "socks:s3cret@"])
         func `A connection to a proxy that forwards is no origin's`(start: String) async throws {
-            let proxy = try RawServer.answering { _ in Self.ok }
+            let proxy = try RawServer.ok()
             let transport = testedTransport(configuration: .init(proxy: .http("\(start)127.0.0.1:\(proxy.port)")))
             _ = try await transport.deliver(request("http://h.example/", .buffered(upTo: 10)))
             #expect(await transport.statistics == Counts(openConnections: 1, idleConnections: 1))
@@ -81,7 +79,7 @@
                 connection.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
                 while let head = connection.readHead() {
                     heads.withLock { $0.append(head) }
-                    connection.write(Self.ok)
+                    connection.write(RawServer.okResponse)
                 }
             }
             let transport = testedTransport(configuration: .init(proxy: .socks5("127.0.0.1:\(proxy.port)")))
@@ -110,7 +108,7 @@
 
         /// Which may be asked when its loop ends.
         @Test func `Every question is answered`() async throws {
-            let server = try RawServer.answering { _ in Self.ok }
+            let server = try RawServer.ok()
             for _ in 0..<20 {
                 let transport = testedTransport()
                 _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))

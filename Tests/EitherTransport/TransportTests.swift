@@ -80,6 +80,18 @@
         return request
     }
 
+    extension RawServer {
+        /// `ok`, after which the connection goes on.
+        static let okResponse = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+        /// Answers every request of a connection so.
+        static func ok(tls: TLSServer? = nil) throws -> RawServer {
+            try RawServer(tls: tls) { connection in
+                while connection.readRequest() != nil { connection.write(Self.okResponse) }
+            }
+        }
+    }
+
     extension [[UInt8]] {
         /// The chunks as an asynchronous sequence.
         var stream: AsyncStream<[UInt8]> {

@@ -16,7 +16,7 @@
         private let transport = curlTransport()
 
         @Test func `Connections are kept, and stay registered while they are`() async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             let loop = try #require(transport.executor as? CurlLoop)
             _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
             let before = await onLoop(loop) { loop.sockets.changes }
@@ -58,7 +58,7 @@
             let server = try RawServer { connection in
                 while let head = connection.readHead() {
                     guard head.hasPrefix("GET /answered-at-once ") else {
-                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                        connection.write(RawServer.okResponse)
                         continue
                     }
                     let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(body.count)\r\n\r\n"

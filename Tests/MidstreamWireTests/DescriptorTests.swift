@@ -45,10 +45,6 @@
             }
         }
 
-        static func server() throws -> RawServer {
-            try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
-        }
-
         /// What needs a connection of its own, without a lookup.
         static func requestToHost(_ number: Int, of server: RawServer) -> HTTPRequest {
             var request = HTTPRequest("http://h\(number).invalid/")
@@ -62,7 +58,7 @@
             await #expect(processExitsWith: .success) {
                 let folder = try TemporaryFolder()
                 let secrets = folder.url.path + "/secrets"
-                let server = try DescriptorTests.server()
+                let server = try RawServer.ok()
                 let deaf = try RawServer { connection in connection.write("no TLS") }
                 let before = try DescriptorTests.open()
                 let transport = wireTransport(
@@ -87,7 +83,7 @@
 
         @Test func `Connections that nobody uses take half of the descriptors at most`() async {
             await #expect(processExitsWith: .success) {
-                let server = try DescriptorTests.server()
+                let server = try RawServer.ok()
                 let before = DescriptorTests.allow(64)
                 let transport = wireTransport()
                 // Which makes its loop.
@@ -103,7 +99,7 @@
 
         @Test func `A connection that nobody uses makes room for one that is needed`() async {
             await #expect(processExitsWith: .success) {
-                let server = try DescriptorTests.server()
+                let server = try RawServer.ok()
                 let transport = wireTransport()
                 for number in 0..<4 { _ = try await transport.deliver(DescriptorTests.requestToHost(number, of: server)) }
                 let taken = DescriptorTests.takeAll()
@@ -116,7 +112,7 @@
 
         @Test func `One in the making that nobody waits for makes room for one that is needed`() async {
             await #expect(processExitsWith: .success) {
-                let server = try DescriptorTests.server()
+                let server = try RawServer.ok()
                 // TLS never comes to stand.
                 let silent = try RawServer { $0.waitForEnd() }
                 let transport = wireTransport()
@@ -136,7 +132,7 @@
         }
 
         @Test func `No connection makes room for a lookup that lacks a thread`() async throws {
-            let server = try Self.server()
+            let server = try RawServer.ok()
             let day = Duration.seconds(86_400)
             let configuration = TransportConfiguration(connectTimeout: day, idleTimeout: nil, idleConnectionLifetime: day)
             let transport = WireTransport(WireSettings(configuration, lookup: HostLookup(start: { _ in EAGAIN })))

@@ -113,7 +113,7 @@
             let mayAnswer = DispatchSemaphore(value: 0)
             let server = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                connection.write(RawServer.okResponse)
                 guard connection.readHead() != nil else { return }
                 hasHead.open()
                 mayAnswer.wait()

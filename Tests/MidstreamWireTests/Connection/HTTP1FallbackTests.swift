@@ -57,7 +57,7 @@
                 guard peer.speaksHTTP2 else {
                     while connection.readRequest() != nil {
                         mayAnswer.wait()
-                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                        connection.write(RawServer.okResponse)
                     }
                     return
                 }

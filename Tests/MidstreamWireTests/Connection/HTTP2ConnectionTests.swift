@@ -226,7 +226,7 @@
             let server = try RawServer { connection in
                 let peer = HTTP2Peer(connection)
                 guard peer.speaksHTTP2 else {
-                    while connection.readHead() != nil { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
+                    while connection.readHead() != nil { connection.write(RawServer.okResponse) }
                     return
                 }
                 guard peer.begin(), peer.nextRequest() != nil else { return }

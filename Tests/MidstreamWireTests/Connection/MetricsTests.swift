@@ -76,9 +76,7 @@
         }
 
         @Test func `Connections are told apart by their numbers`() async throws {
-            let servers = try (0..<2).map { _ in
-                try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
-            }
+            let servers = try (0..<2).map { _ in try RawServer.ok() }
             let transport = wireTransport()
             var numbers: [Int?] = []
             for server in servers + servers {

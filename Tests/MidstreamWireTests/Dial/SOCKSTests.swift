@@ -21,7 +21,7 @@
                 guard let target = connection.read(4 + length + 2) else { return }
                 targets.withLock { $0.append(target) }
                 connection.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
-                while connection.readHead() != nil { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
+                while connection.readHead() != nil { connection.write(RawServer.okResponse) }
             }
         }
 

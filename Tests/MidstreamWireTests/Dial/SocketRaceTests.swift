@@ -130,7 +130,7 @@
             time.withLock { $0 += 2_000_000_000 }
             call.cancel()
             _ = await call.result
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
             let isKnown = lookup.known("localhost", port: UInt16(port)) != nil
             #expect(isKnown)

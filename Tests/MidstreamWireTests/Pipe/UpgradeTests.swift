@@ -71,7 +71,7 @@
             let server = try RawServer { connection in
                 while let head = connection.readHead() {
                     let isUpgrade = head.contains("Upgrade")
-                    connection.write(isUpgrade ? Self.switching + "\r\n" : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    connection.write(isUpgrade ? Self.switching + "\r\n" : RawServer.okResponse)
                 }
             }
             let transport = wireTransport(configuration: TransportConfiguration(maximumConnectionsPerHost: 1))

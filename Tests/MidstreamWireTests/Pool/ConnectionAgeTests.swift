@@ -16,7 +16,7 @@
 
         @Test("has no further request over HTTP/1.1", arguments: [nil, .nanoseconds(1), .zero] as [Duration?])
         func http1(age: Duration?) async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let server = try RawServer.ok()
             let transport = transport(.http1Only, age: age)
             for _ in 1...3 { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) }
             #expect(server.accepted == (age == nil ? 1 : 3))

@@ -10,8 +10,6 @@
     @testable import MidstreamWire
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConnectionPoolTests {
-        private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-
         private func idleCount(_ transport: WireTransport) async throws -> Int {
             let loop = try #require(transport.executor as? WireLoop)
             return await onLoop(loop) { loop.pool.idle.count }
@@ -44,8 +42,8 @@
         }
 
         @Test func `An unused connection makes room for one that is needed`() async throws {
-            let first = try RawServer.answering { _ in Self.ok }
-            let second = try RawServer.answering { _ in Self.ok }
+            let first = try RawServer.ok()
+            let second = try RawServer.ok()
             let transport = wireTransport(configuration: TransportConfiguration(maximumConnections: 1))
             for server in [first, second, first] {
                 _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
@@ -56,7 +54,7 @@
         }
 
         @Test func `An unused connection is closed in time`() async throws {
-            let server = try RawServer.answering { _ in Self.ok }
+            let server = try RawServer.ok()
             let transport = wireTransport(configuration: TransportConfiguration(idleConnectionLifetime: .milliseconds(20)))
             _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
             await eventually { (try? await idleCount(transport)) == 0 }
@@ -71,7 +69,7 @@
                     if head.hasPrefix("GET /mortal "), deaths.withLock({ $0 }) == 0 {
                         return deaths.withLock { $0 += 1 }
                     }
-                    connection.write(Self.ok)
+                    connection.write(RawServer.okResponse)
                 }
             }
             let resolver = HoldingResolver(holding: 3)
@@ -167,9 +165,7 @@
         @Test(.enabled(if: Servers.areRunning, "run by Scripts/with-servers"))
         func `A host that hasn't chosen HTTP/2 is offered it again some minutes later`() async throws {
             let tls = try TLSServer(certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"], offersHTTP2: false)
-            let server = try RawServer(tls: tls) { connection in
-                while connection.readHead() != nil { connection.write(Self.ok) }
-            }
+            let server = try RawServer.ok(tls: tls)
             let transport = wireTransport(
                 configuration: TransportConfiguration(tls: TLSConfiguration(verifiesCertificates: false)))
             _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
@@ -257,7 +253,7 @@
             let proxy = try RawServer { connection in
                 while connection.readHead() != nil {
                     mayAnswer.wait()
-                    connection.write(Self.ok)
+                    connection.write(RawServer.okResponse)
                 }
             }
             let transport = wireTransport(

@@ -18,7 +18,7 @@
             try RawServer(tls: tls) { connection in
                 while connection.readHead() != nil {
                     heads.withLock { $0 += 1 }
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    connection.write(RawServer.okResponse)
                 }
             }
         }

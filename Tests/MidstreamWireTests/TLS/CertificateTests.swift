@@ -102,7 +102,7 @@
                 certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], offersHTTP2: false, isOld: true)
             let server = try RawServer(tls: tls) { connection in
                 guard connection.readHead() != nil else { return }
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                connection.write(RawServer.okResponse)
                 connection.waitForEnd()
             }
             let response = try await transport(trusting: Servers["CA"]).deliver(request(server.url, .buffered(upTo: 10)))
@@ -177,7 +177,7 @@
             let server = try RawServer(tls: tls) { connection in
                 guard connection.readHead() != nil else { return }
                 for _ in 0..<count { connection.updateKeys() }
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                connection.write(RawServer.okResponse)
                 connection.waitForEnd()
             }
             let transport = transport(trusting: Servers["CA"])

@@ -14,9 +14,7 @@
 
         init() throws {
             let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], offersHTTP2: false)
-            server = try RawServer(tls: tls) { connection in
-                while connection.readHead() != nil { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
-            }
+            server = try RawServer.ok(tls: tls)
         }
 
         /// Of which every request takes a connection of its own.
