@@ -83,12 +83,11 @@
         /// HTTP_1_1_REQUIRED within a body.
         @Test func `What a server has begun to answer by HTTP/2 isn't sent again by HTTP/1.1`() async throws {
             let (requests, mayBreakOff) = (Locked(0), DispatchSemaphore(value: 0))
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.speaksHTTP2 else {
-                    while connection.readRequest() != nil {
+                    while peer.connection.readRequest() != nil {
                         requests.withLock { $0 += 1 }
-                        connection.write(RawServer.okResponse)
+                        peer.connection.write(RawServer.okResponse)
                     }
                     return
                 }
@@ -97,7 +96,7 @@
                 peer.write(HTTP2Frame.headers([.ok], stream: stream) + HTTP2Frame.data("ok", stream: stream))
                 mayBreakOff.wait()
                 peer.write(HTTP2Frame.reset(13, stream: stream))
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             var sent = request(server.url, .streamed)
             sent.method = .post

@@ -20,24 +20,30 @@
         ///   - script: What the first connection does, from its first byte; it is closed when the script returns. Nil: it answers well.
         init(tls: TLSServer? = nil, _ script: (@Sendable (HTTP2Peer) -> Void)? = nil) throws {
             let script = Locked(script)
-            raw = try RawServer(tls: tls) { connection in
+            raw = try RawServer.http2(tls: tls) { peer in
                 let first = script.withLock { script in
                     defer { script = nil }
                     return script
                 }
-                if let first { first(HTTP2Peer(connection)) } else { Self.answerAll(connection) }
+                if let first { first(peer) } else { Self.answerAll(peer) }
             }
         }
 
-        private static func answerAll(_ connection: RawConnection) {
-            let peer = HTTP2Peer(connection)
+        private static func answerAll(_ peer: HTTP2Peer) {
             guard !peer.speaksHTTP2 else {
                 if peer.begin() { peer.answerAll() }
                 return
             }
-            while connection.readRequest() != nil {
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(later.utf8.count)\r\n\r\n\(later)")
+            while peer.connection.readRequest() != nil {
+                peer.connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(later.utf8.count)\r\n\r\n\(later)")
             }
+        }
+    }
+
+    extension RawServer {
+        /// A server each of whose connections follows a script, from its first byte.
+        static func http2(tls: TLSServer? = nil, _ script: @escaping @Sendable (HTTP2Peer) -> Void) throws -> RawServer {
+            try RawServer(tls: tls) { script(HTTP2Peer($0)) }
         }
     }
 

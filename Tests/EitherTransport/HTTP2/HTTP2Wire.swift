@@ -45,13 +45,12 @@
         init(_ transport: any LoopTransport) async throws {
             let mayFinish = DispatchSemaphore(value: 0)
             self.mayFinish = mayFinish
-            server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            server = try RawServer.http2 { peer in
                 guard peer.speaksHTTP2 else {
-                    guard connection.readHead() != nil else { return }
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+                    guard peer.connection.readHead() != nil else { return }
+                    peer.connection.write("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
                     mayFinish.wait()
-                    connection.write("half")
+                    peer.connection.write("half")
                     return
                 }
                 guard peer.begin(), let stream = peer.nextRequest() else { return }

@@ -49,8 +49,7 @@
         @Test func `Streams that are all reset leave nothing behind`() async throws {
             let isOver = Locked(false)
             // Whose connection is given up while it is made leaves it to the next one to make another.
-            let server = try RawServer(tls: wire.tls) { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2(tls: wire.tls) { peer in
                 guard peer.begin() else { return }
                 while let stream = peer.nextRequest() {
                     if isOver.withLock({ $0 }) {

@@ -94,8 +94,7 @@
 
         @Test func `Nor over HTTP/2`() async throws {
             let (kinds, isOver) = (Locked<[HTTP2Frame.Kind]>([]), Gate())
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin() else { return }
                 _ = peer.nextRequest { kind in
                     kinds.withLock { $0.append(kind) }
@@ -200,8 +199,7 @@
         /// RFC 9110 §10.1.1
         @Test func `Over HTTP/2, too, a server may refuse a body before it comes`() async throws {
             let kinds = Locked<[HTTP2Frame.Kind]>([])
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin() else { return }
                 let later = peer.nextRequest { kind in
                     let isFirst = kinds.withLock { kinds in
@@ -221,8 +219,7 @@
 
         @Test(arguments: [true, false])
         func `Over HTTP/2 a body comes when the server lets it, or after a while`(_ isLet: Bool) async throws {
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin() else { return }
                 let upload = peer.nextRequest { kind in
                     guard kind == .headers, isLet else { return }

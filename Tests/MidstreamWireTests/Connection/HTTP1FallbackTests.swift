@@ -17,13 +17,12 @@
                 configuration: TransportConfiguration(
                     httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: ofHost, maximumConnections: ofAll))
             let mayFinish = DispatchSemaphore(value: 0)
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.speaksHTTP2 else {
-                    while connection.readHead() != nil {
-                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+                    while peer.connection.readHead() != nil {
+                        peer.connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
                         mayFinish.wait()
-                        connection.write("ok")
+                        peer.connection.write("ok")
                     }
                     return
                 }
@@ -31,7 +30,7 @@
                 peer.write(HTTP2Frame.response(stream: first))
                 guard let second = peer.nextRequest() else { return }
                 peer.write(HTTP2Frame.reset(13, stream: second))
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             let url = server.url
             _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
@@ -52,12 +51,11 @@
                 configuration: TransportConfiguration(
                     httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: ofHost, maximumConnections: ofAll))
             let mayAnswer = DispatchSemaphore(value: 0)
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.speaksHTTP2 else {
-                    while connection.readRequest() != nil {
+                    while peer.connection.readRequest() != nil {
                         mayAnswer.wait()
-                        connection.write(RawServer.okResponse)
+                        peer.connection.write(RawServer.okResponse)
                     }
                     return
                 }
@@ -65,7 +63,7 @@
                 peer.write(HTTP2Frame.response(stream: first))
                 let others = (1...5).compactMap { _ in peer.nextRequest() }
                 peer.write(others.flatMap { HTTP2Frame.reset(13, stream: $0) })
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             let url = server.url
             _ = try await transport.deliver(request(url, .buffered(upTo: 10)))

@@ -14,8 +14,7 @@
         @Test func `Streams beyond the server's limit have a further connection`() async throws {
             let transport = HTTP2Wire(tls: nil).transport()
             let mayAnswer = DispatchSemaphore(value: 0)
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
                 while let stream = peer.nextRequest() {
                     peer.write(HTTP2Frame.headers([.ok], stream: stream))
@@ -35,8 +34,7 @@
             configuration.maximumConnectionsPerHost = 1
             let transport = wireTransport(configuration: configuration)
             let most = Locked(0)
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
                 while let stream = peer.nextRequest() {
                     most.withLock { $0 += 1 }
@@ -56,13 +54,12 @@
         /// RFC 9113 §6.9: credit for 16 MiB of which nothing else tells.
         @Test func `A server that takes an upload in small parts is no flood`() async throws {
             let transport = HTTP2Wire(tls: nil).transport()
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin() else { return }
                 let credit = HTTP2Frame.windowUpdate(16_384, stream: 0) + HTTP2Frame.windowUpdate(16_384, stream: 1)
                 guard let stream = peer.nextRequest({ kind in if kind == .data { peer.write(credit) } }) else { return }
                 peer.write(HTTP2Frame.response(stream: stream))
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             let body = HTTPBody.bytes([UInt8](repeating: 7, count: 16 << 20))
             let response = try await transport.deliver(HTTPRequest(.put, server.url, body: body))
@@ -72,8 +69,7 @@
 
         /// A server that answers each request, and notes what kinds of frames come.
         private func answering(noting kinds: Locked<Set<HTTP2Frame.Kind>>) throws -> RawServer {
-            try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            try RawServer.http2 { peer in
                 guard peer.begin() else { return }
                 while let stream = peer.nextRequest({ kind in kinds.withLock { _ = $0.insert(kind) } }) {
                     peer.write(HTTP2Frame.response(stream: stream))
@@ -223,15 +219,14 @@
         /// HTTP_1_1_REQUIRED, of the connection (RFC 9113 §7).
         @Test func `A server that wants no HTTP/2 any more is spoken to by HTTP/1.1`() async throws {
             let transport = HTTP2Wire(tls: nil).transport()
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.speaksHTTP2 else {
-                    while connection.readHead() != nil { connection.write(RawServer.okResponse) }
+                    while peer.connection.readHead() != nil { peer.connection.write(RawServer.okResponse) }
                     return
                 }
                 guard peer.begin(), peer.nextRequest() != nil else { return }
                 peer.write(HTTP2Frame.goAway(last: 0, 13))
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             for _ in 1...3 {
                 #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))
@@ -255,8 +250,7 @@
         /// REFUSED_STREAM, by every connection.
         @Test(arguments: deliveries) func `So is what is refused in the end`(_ delivery: BodyDelivery) async throws {
             let client = testClient(transport: HTTP2Wire(tls: nil).transport())
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin() else { return }
                 while let stream = peer.nextRequest() { peer.write(HTTP2Frame.reset(7, stream: stream)) }
             }
@@ -327,8 +321,7 @@
             defer { transport.close() }
             let (mayRead, hasRead, mayAnswer) = (DispatchSemaphore(value: 0), Gate(), DispatchSemaphore(value: 0))
             let size = 64 << 20
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 let window = HTTP2Frame.windowUpdate(1 << 30, stream: 0)
                 guard peer.begin(HTTP2Frame.settings((4, 1 << 30)) + window) else { return }
                 mayRead.wait()

@@ -57,8 +57,7 @@
         /// Name and value go as they are, since Huffman's code would make them longer (RFC 7541 §5.2).
         @Test func `A request's trailers follow its body`() async throws {
             let (body, trailers) = (Locked<[UInt8]>([]), Locked<[UInt8]>([]))
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin() else { return }
                 while let (kind, flags, stream, payload) = peer.readFrame() {
                     let isLast = flags & HTTP2Frame.endStream != 0
@@ -66,7 +65,7 @@
                     if kind == .headers, isLast { trailers.withLock { $0 = payload } }
                     guard isLast, kind == .data || kind == .headers else { continue }
                     peer.write(HTTP2Frame.response(stream: stream))
-                    return connection.waitForEnd()
+                    return peer.connection.waitForEnd()
                 }
             }
             var sent = request(server.url, .buffered(upTo: 10))

@@ -12,11 +12,10 @@
         /// REFUSED_STREAM, HTTP_1_1_REQUIRED and GOAWAY.
         @Test(arguments: [HTTP2Frame.reset(7, stream: 1), HTTP2Frame.reset(13, stream: 1), HTTP2Frame.goAway(last: 0)])
         func `What is refused, and finds no other connection, hasn't been sent`(_ refusal: [UInt8]) async throws {
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(), peer.nextRequest() != nil else { return }
                 peer.write(refusal)
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             let lookups = Locked(0)
             let transport = wireTransport(

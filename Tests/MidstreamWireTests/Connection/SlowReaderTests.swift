@@ -12,15 +12,14 @@
         @Test func `A response over HTTP/2 outlives its connection`() async throws {
             let wire = HTTP2Wire(tls: nil)
             let transport = wire.transport()
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(), let stream = peer.nextRequest() else { return }
                 let piece = String(repeating: "a", count: 16_000)
                 peer.write(HTTP2Frame.headers([.ok], stream: stream))
                 for place in 1...40 { peer.write(HTTP2Frame.data(piece, end: place == 40, stream: stream)) }
                 // The client's settings and windows may be unread.
-                connection.endSending()
-                connection.waitForEnd()
+                peer.connection.endSending()
+                peer.connection.waitForEnd()
             }
             let response = try await transport.deliver(request(server.url, .streamed))
             let loop = try #require(transport.executor as? WireLoop)
@@ -33,8 +32,7 @@
         @Test func `A reader that is behind stops its own stream alone`() async throws {
             let transport = HTTP2Wire(tls: nil).transport()
             let (isFull, credits) = (Gate(), Locked(0))
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(), let first = peer.nextRequest() else { return }
                 let piece = String(repeating: "a", count: 16 << 10)
                 peer.write(HTTP2Frame.headers([.ok], stream: first))
@@ -51,7 +49,7 @@
                 while let (kind, _, stream, _) = peer.readFrame() {
                     guard kind == .windowUpdate, stream == first else { continue }
                     peer.write(HTTP2Frame.data(piece, end: true, stream: first))
-                    return connection.waitForEnd()
+                    return peer.connection.waitForEnd()
                 }
             }
             let held = try await transport.deliver(request(server.url, .streamed))
@@ -67,8 +65,7 @@
         @Test func `A reader makes room for what it takes, and not for what waits behind that`() async throws {
             let transport = HTTP2Wire(tls: nil).transport()
             let (isFull, isCredited, credit) = (Gate(), Gate(), Locked(0))
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(), let stream = peer.nextRequest() else { return }
                 let piece = String(repeating: "a", count: 16 << 10)
                 peer.write(HTTP2Frame.headers([.ok], stream: stream))
@@ -81,7 +78,7 @@
                     credit.withLock { $0 = count }
                     isCredited.open()
                     peer.write(HTTP2Frame.data(piece, end: true, stream: stream))
-                    return connection.waitForEnd()
+                    return peer.connection.waitForEnd()
                 }
             }
             let response = try await transport.deliver(request(server.url, .streamed))

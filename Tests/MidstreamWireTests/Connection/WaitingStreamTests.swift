@@ -64,8 +64,7 @@
                 configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
             let mayLeave = DispatchSemaphore(value: 0)
             // Each takes one request and, at a time, as many as there may be before the server has told.
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(HTTP2Frame.settings((3, 100))), let first = peer.nextRequest() else { return }
                 peer.write(HTTP2Frame.response(stream: first))
                 var taken: [UInt32] = []
@@ -73,7 +72,7 @@
                 guard taken.count == 100 else { return }
                 mayLeave.wait()
                 peer.write(HTTP2Frame.goAway(last: taken[99]) + taken.flatMap { HTTP2Frame.response(stream: $0) })
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             let url = server.url
             _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
@@ -93,8 +92,7 @@
             let transport = wireTransport(
                 configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
             let (mayLeave, requests) = (DispatchSemaphore(value: 0), Locked(0))
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
                 while let stream = peer.nextRequest() {
                     let number = requests.withLock { requests in
@@ -159,14 +157,13 @@
             let transport = wireTransport(
                 configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, idleTimeout: .milliseconds(300)))
             let (mayEnd, isFirst) = (DispatchSemaphore(value: 0), Locked(true))
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 let isFirst = isFirst.withLock { isFirst in
                     defer { isFirst = false }
                     return isFirst
                 }
                 guard isFirst else {
-                    if peer.begin() { connection.waitForEnd() }
+                    if peer.begin() { peer.connection.waitForEnd() }
                     return
                 }
                 let window = HTTP2Frame.windowUpdate(1 << 20, stream: 0)

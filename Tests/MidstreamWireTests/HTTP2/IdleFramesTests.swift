@@ -16,8 +16,7 @@
         @Test(arguments: kinds, [1_000, 1_001])
         func `After a head a thousand frames may come that bring nothing`(_ kind: Flood, _ count: Int) async throws {
             let transport = HTTP2Wire(tls: nil).transport()
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(), let stream = peer.nextRequest() else { return }
                 let frames = Array(repeatElement(kind.frames, count: count).joined())
                 peer.write(HTTP2Frame.headers([.ok], stream: stream) + frames)
@@ -26,7 +25,7 @@
                     let end = HTTP2Frame.endHeaders | HTTP2Frame.endStream
                     peer.write(HTTP2Frame.headers([HPACKField("x-sum", "1")], end, stream: stream))
                 }
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             try await expectAnswer(of: server, by: transport, isFlood: count > 1_000)
         }
@@ -46,14 +45,13 @@
         @Test(arguments: [1_000, 1_001])
         func `A thousand frames may come of a response that has ended`(_ count: Int) async throws {
             let transport = HTTP2Wire(tls: nil).transport()
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(), let first = peer.nextRequest() else { return }
                 peer.write(HTTP2Frame.response(stream: first))
                 guard let second = peer.nextRequest() else { return }
                 peer.write(Array(repeatElement(HTTP2Frame.data("", stream: first), count: count).joined()))
                 if count <= 1_000 { peer.write(HTTP2Frame.response(stream: second)) }
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
             try await expectAnswer(of: server, by: transport, isFlood: count > 1_000)
@@ -62,8 +60,7 @@
         @Test func `What is on its way of a response that was given up is no flood`() async throws {
             let transport = HTTP2Wire(tls: nil).transport()
             let isGivenUp = DispatchSemaphore(value: 0)
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(), let first = peer.nextRequest() else { return }
                 peer.write(HTTP2Frame.headers([.ok], stream: first))
                 isGivenUp.wait()

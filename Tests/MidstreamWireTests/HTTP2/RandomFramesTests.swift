@@ -23,12 +23,11 @@
 
         @Test func `Whatever comes, each request ends, and others are answered`() async throws {
             let script = Locked<[UInt8]>([])
-            let server = try RawServer { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2 { peer in
                 guard peer.begin(), peer.nextRequest() != nil else { return }
                 peer.write(script.withLock { $0 })
-                connection.endSending()
-                connection.waitForEnd()
+                peer.connection.endSending()
+                peer.connection.waitForEnd()
             }
             let good = try HTTP2Server()
             let transport = HTTP2Wire(tls: nil).transport()

@@ -223,8 +223,7 @@
         @Test func `No further connection of HTTP/2 is made where all are needed`() async throws {
             let mayFinish = DispatchSemaphore(value: 0)
             let servers = try (0..<2).map { _ in
-                try RawServer { connection in
-                    let peer = HTTP2Peer(connection)
+                try RawServer.http2 { peer in
                     guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
                     while let stream = peer.nextRequest() {
                         peer.write(HTTP2Frame.headers([.ok], stream: stream))

@@ -109,8 +109,7 @@
         @Test(.enabled(if: Servers.areRunning)) func `HTTP/2 has begun on one that stands`() async throws {
             let hasBegun = Locked(false)
             let tls = try TLSServer(certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"], sendsTickets: false)
-            let server = try RawServer(tls: tls) { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2(tls: tls) { peer in
                 guard peer.begin() else { return }
                 hasBegun.withLock { $0 = true }
                 peer.answerAll()

@@ -132,13 +132,12 @@
         /// RFC 9113 §9.2.1. It goes on only where the client takes part.
         @Test func `TLS 1.2 isn't negotiated anew under HTTP/2`() async throws {
             let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], isOld: true)
-            let server = try RawServer(tls: tls) { connection in
-                let peer = HTTP2Peer(connection)
+            let server = try RawServer.http2(tls: tls) { peer in
                 guard peer.begin(), let stream = peer.nextRequest() else { return }
-                connection.renegotiate()
+                peer.connection.renegotiate()
                 guard peer.waitForEcho() else { return }
                 peer.write(HTTP2Frame.response(stream: stream))
-                connection.waitForEnd()
+                peer.connection.waitForEnd()
             }
             let transport = transport(trusting: Servers["CA"])
             let error = await failure(transport, server.url)
