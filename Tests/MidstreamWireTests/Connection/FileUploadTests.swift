@@ -66,21 +66,15 @@
             #expect(!gotAll.withLock { $0 }, "No part passes for a whole request.")
         }
 
-        private final class Owner: ChannelOwner {
-            func channelIsReady() {}
-        }
-
         @Test func `What the system can't send isn't taken for the connection's end`() throws {
-            var ends: [Int32] = [0, 0]
-            let isMade = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends) == 0
-            try #require(isMade)
-            let channel = try Channel(ends[0], Channels(Poller()), owner: Owner())
+            let pair = try PairedChannel()
+            let channel = pair.channel
             defer { channel.close() }
             channel.becameReady(.writing)
             let directory = open("/", O_RDONLY | O_CLOEXEC)
             defer { close(directory) }
             guard case .unreadable = channel.send(1, of: directory, from: 0) else { throw ChannelFailure.ended }
-            close(ends[1])
+            close(pair.other)
             let file = open(file.path, O_RDONLY | O_CLOEXEC)
             defer { close(file) }
             guard case .failed = channel.send(1, of: file, from: 0) else { throw ChannelFailure.ended }

@@ -11,13 +11,9 @@
 
     /// RFC 8305 §5.
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) final class SocketRaceTests {
-        private final class Owner: ChannelOwner {
-            func channelIsReady() {}
-        }
-
         private let poller = Poller()
         private let channels: Channels
-        private let owner = Owner()
+        private let owner = DeafOwner()
         private var sockets: [Int32] = []
 
         init() { channels = Channels(poller) }

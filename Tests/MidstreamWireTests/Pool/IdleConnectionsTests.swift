@@ -9,17 +9,10 @@
     @testable import MidstreamWire
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct IdleConnectionsTests {
-        private final class Owner: ChannelOwner {
-            func channelIsReady() {}
-        }
-
         /// One whose other side is the second descriptor; nil when the system has no more.
         private static func connection(_ route: Route, by loop: WireLoop) -> (HTTP1Connection, Int32)? {
-            var ends: [Int32] = [0, 0]
-            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-            guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
-            guard let channel = try? Channel(ends[0], loop.channels, owner: Owner()) else { return nil }
-            return (HTTP1Connection(channel, route: route, loop: loop), ends[1])
+            guard let pair = try? PairedChannel(in: loop.channels) else { return nil }
+            return (HTTP1Connection(pair.channel, route: route, loop: loop), pair.other)
         }
 
         @Test func `When there are too many, the one that has been unused for longest is closed`() async throws {

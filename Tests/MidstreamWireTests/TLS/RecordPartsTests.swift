@@ -8,23 +8,20 @@
     @testable import MidstreamWire
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct RecordPartsTests {
-        private final class Owner: ChannelOwner {
-            func channelIsReady() {}
+        /// A channel with TLS over it, whose other side says nothing by itself.
+        private func secured(_ kind: __socket_type) throws -> PairedChannel {
+            let pair = try PairedChannel(kind)
+            let context = try TLSContext(TLSConfiguration(trustsSystemAuthorities: false))
+            pair.channel.beginTLS(try TLSSession(context, host: "127.0.0.1", peer: "127.0.0.1:443", protocols: []))
+            return pair
         }
 
         /// Parts of a message that doesn't end stand for messages without an end: neither brings a byte. The socket gives one packet at a time.
         @Test(arguments: [(10, false), (100, true)])
         func `A server that sends nothing but TLS's own isn't listened to for ever`(_ count: Int, _ isGivenUp: Bool) throws {
-            var ends: [Int32] = [0, 0]
-            let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-            let isMade = socketpair(AF_UNIX, kind, 0, &ends) == 0
-            try #require(isMade)
-            let other = ends[1]
-            defer { close(other) }
-            let channel = try Channel(ends[0], Channels(Poller()), owner: Owner())
-            defer { channel.close() }
-            let context = try TLSContext(TLSConfiguration(trustsSystemAuthorities: false))
-            channel.beginTLS(try TLSSession(context, host: "127.0.0.1", peer: "127.0.0.1:443", protocols: []))
+            let pair = try secured(SOCK_SEQPACKET)
+            defer { pair.close() }
+            let (channel, other) = (pair.channel, pair.other)
             // The head of a record of 16 KiB, the largest that there may be (RFC 8446 §5.1).
             let message: [UInt8] = [22, 3, 3, 64, 0] + [UInt8](repeating: 2, count: count)
             for part in message.prefix(count) { withUnsafeBytes(of: part) { _ = send(other, $0.baseAddress, 1, 0) } }
@@ -39,15 +36,9 @@
 
         /// Those of a record come slowly where the network is slow, and are no silence.
         @Test func `A part of a record is movement, though its reader has nothing of it`() throws {
-            var ends: [Int32] = [0, 0]
-            let isMade = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends) == 0
-            try #require(isMade)
-            let other = ends[1]
-            defer { close(other) }
-            let channel = try Channel(ends[0], Channels(Poller()), owner: Owner())
-            defer { channel.close() }
-            let context = try TLSContext(TLSConfiguration(trustsSystemAuthorities: false))
-            channel.beginTLS(try TLSSession(context, host: "127.0.0.1", peer: "127.0.0.1:443", protocols: []))
+            let pair = try secured(SOCK_STREAM)
+            defer { pair.close() }
+            let (channel, other) = (pair.channel, pair.other)
             #expect(!channel.takeMovement())
             for part in [22, 3, 3] as [UInt8] {
                 withUnsafeBytes(of: part) { _ = send(other, $0.baseAddress, 1, 0) }
@@ -66,7 +57,7 @@
             let address = try #require(HostAddress(literal: "127.0.0.1", port: UInt16(server.port)))
             try #require(address.withSocketAddress { connect(descriptor, $0, $1) } == 0)
             try #require(fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
-            let channel = try Channel(descriptor, Channels(Poller()), owner: Owner())
+            let channel = try Channel(descriptor, Channels(Poller()), owner: DeafOwner())
             defer { channel.close() }
             let context = try TLSContext(TLSConfiguration(trustsSystemAuthorities: false, verifiesCertificates: false))
             let session = try TLSSession(context, host: "127.0.0.1", peer: "127.0.0.1:443", protocols: [])
