@@ -141,10 +141,7 @@
             let connections = Locked(0)
             let bodies = Locked<[Bool]>([])
             let server = try RawServer { connection in
-                let number = connections.withLock { count in
-                    count += 1
-                    return count
-                }
+                let number = connections.increment()
                 guard let first = connection.readRequest() else { return }
                 if number > 1 { bodies.withLock { $0.append(first.body == Self.content) } }
                 _ = connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

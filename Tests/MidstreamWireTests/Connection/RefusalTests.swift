@@ -20,12 +20,7 @@
             let lookups = Locked(0)
             let transport = wireTransport(
                 configuration: TransportConfiguration(
-                    resolver: { _ in
-                        lookups.withLock { lookups in
-                            lookups += 1
-                            return lookups == 1 ? ["127.0.0.1"] : []
-                        }
-                    }, httpVersions: .http2PriorKnowledge))
+                    resolver: { _ in lookups.increment() == 1 ? ["127.0.0.1"] : [] }, httpVersions: .http2PriorKnowledge))
             let post = HTTPRequest(.post, "http://h.invalid:\(server.port)/", body: .bytes([1, 2, 3]))
             let error = await #expect(throws: HTTPError.self) { _ = try await transport.deliver(post) }
             #expect(error?.code == .nameResolution)

@@ -95,10 +95,7 @@
             let server = try RawServer.http2 { peer in
                 guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
                 while let stream = peer.nextRequest() {
-                    let number = requests.withLock { requests in
-                        requests += 1
-                        return requests
-                    }
+                    let number = requests.increment()
                     peer.write(HTTP2Frame.headers([.ok], stream: stream))
                     if number == 1 {
                         mayLeave.wait()
@@ -156,13 +153,9 @@
         @Test func `A body that has to be sent again may not move for as long as the first time`() async throws {
             let transport = wireTransport(
                 configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, idleTimeout: .milliseconds(300)))
-            let (mayEnd, isFirst) = (DispatchSemaphore(value: 0), Locked(true))
+            let (mayEnd, connections) = (DispatchSemaphore(value: 0), Locked(0))
             let server = try RawServer.http2 { peer in
-                let isFirst = isFirst.withLock { isFirst in
-                    defer { isFirst = false }
-                    return isFirst
-                }
-                guard isFirst else {
+                guard connections.increment() == 1 else {
                     if peer.begin() { peer.connection.waitForEnd() }
                     return
                 }

@@ -12,11 +12,7 @@
         init(holding number: Int) { held = number }
 
         func addresses(of host: String) async throws -> [String] {
-            let number = lookups.withLock { lookups in
-                lookups += 1
-                return lookups
-            }
-            if number == held { await gate.wait() }
+            if lookups.increment() == held { await gate.wait() }
             return ["127.0.0.1"]
         }
     }

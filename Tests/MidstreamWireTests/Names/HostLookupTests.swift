@@ -64,12 +64,9 @@
         @Test func `A call of a resolver that all have given up doesn't fail for those who ask anew`() async throws {
             let (gates, calls, isGone) = ([Gate(), Gate()], Locked(0), Locked(false))
             let resolver: HostLookup.Resolver = { _ in
-                let call = calls.withLock { calls in
-                    defer { calls += 1 }
-                    return calls
-                }
-                await gates[call].wait()
-                if call == 0 { throw Failure(isGone) }
+                let call = calls.increment()
+                await gates[call - 1].wait()
+                if call == 1 { throw Failure(isGone) }
                 return ["127.0.0.1"]
             }
             let lookup = HostLookup(resolver)

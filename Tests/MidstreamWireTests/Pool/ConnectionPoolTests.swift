@@ -120,11 +120,7 @@
             let heads = Locked(0)
             let proxy = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
-                let number = heads.withLock { heads in
-                    heads += 1
-                    return heads
-                }
-                if number == 1 { return connection.waitForEnd() }
+                if heads.increment() == 1 { return connection.waitForEnd() }
                 connection.write("HTTP/1.1 403 Forbidden\r\n\r\n")
             }
             let transport = wireTransport(
