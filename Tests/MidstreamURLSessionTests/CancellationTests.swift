@@ -16,13 +16,13 @@ import Testing
         "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000000\r\n\r\nhello"
 
     /// A server that sends the text and waits for the client to go.
-    private func server(sending text: String, _ asked: Event, _ gone: Event) throws -> RawServer {
+    private func server(sending text: String, _ asked: Gate, _ gone: Gate) throws -> RawServer {
         try RawServer { connection in
             _ = connection.readRequest()
             connection.write(text)
-            asked.happen()
+            asked.open()
             connection.waitForClose()
-            gone.happen()
+            gone.open()
         }
     }
 
@@ -30,21 +30,21 @@ import Testing
         /// Chunks without end, whose reader isn't told of its cancellation: each at once, or none.
         private struct Endless: AsyncSequence, AsyncIteratorProtocol, Sendable {
             let isSilent: Bool
-            let asked: Event
-            let end: Event
+            let asked: Gate
+            let end: Gate
 
             func makeAsyncIterator() -> Endless { self }
 
             mutating func next() async throws -> [UInt8]? {
-                asked.happen()
-                if isSilent { await Task { [end] in await end.wait() }.value }
+                asked.open()
+                if isSilent { await end.wait() }
                 return isSilent ? nil : Array(repeating: 0, count: 1_000)
             }
         }
 
         @Test(arguments: [true, false], ["cancellation", "timeout", "deadline"])
         func whileABodyIsReadACallEndsToo(isSilent: Bool, by limit: String) async throws {
-            let (asked, end) = (Event(), Event())
+            let (asked, end) = (Gate(), Gate())
             let server = try RawServer.echoing()
             var request = HTTPRequest(
                 .put, server.url, body: .stream { Endless(isSilent: isSilent, asked: asked, end: end) })
@@ -65,12 +65,12 @@ import Testing
             } catch let error as HTTPError {
                 #expect(error.code == (limit == "timeout" ? .timeout : .deadlineExceeded))
             }
-            end.happen()
+            end.open()
         }
     #endif
 
     @Test(arguments: [true, false]) func cancellingBeforeTheHeadEndsBothSides(isBuffered: Bool) async throws {
-        let (asked, gone) = (Event(), Event())
+        let (asked, gone) = (Gate(), Gate())
         let server = try server(sending: "", asked, gone)
         let request = isBuffered ? HTTPRequest(server.url).buffered() : HTTPRequest(server.url)
         let task = Task { try await transport.deliver(request) }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func cancellingWhileReadingEndsBothSides() async throws {
-        let (asked, gone) = (Event(), Event())
+        let (asked, gone) = (Gate(), Gate())
         let server = try server(sending: endless, asked, gone)
         let task = Task { try await transport.deliver(HTTPRequest(server.url)).text() }
         await asked.wait()
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func releasingAnUnreadBodyGivesTheTransferUp() async throws {
-        let (asked, gone) = (Event(), Event())
+        let (asked, gone) = (Gate(), Gate())
         let server = try server(sending: endless, asked, gone)
         var response: HTTPResponse? = try await transport.deliver(HTTPRequest(server.url))
         #expect(response?.status == 200)
@@ -110,13 +110,13 @@ import Testing
     }
 
     @Test func closingABodyGivesTheTransferUp() async throws {
-        let (asked, gone) = (Event(), Event())
+        let (asked, gone) = (Gate(), Gate())
         let server = try server(sending: endless, asked, gone)
         let response = try await transport.deliver(HTTPRequest(server.url))
         response.body.close()
         response.body.close()
         await gone.wait()
-        #expect(await failure { try await response.text() }?.code == .connectionLost)
+        #expect(await httpError { try await response.text() }?.code == .connectionLost)
     }
 
     @Test func closingAReadBodyIsHarmless() async throws {
@@ -124,16 +124,16 @@ import Testing
         let response = try await transport.deliver(HTTPRequest(server.url))
         _ = try await response.text()
         response.body.close()
-        #expect(await failure { try await response.text() }?.code == .bodyNotReplayable)
+        #expect(await httpError { try await response.text() }?.code == .bodyNotReplayable)
     }
 
     @Test func cancellingAnUploadThatWaitsEndsIt() async throws {
         let server = try RawServer { $0.waitForClose() }
-        let (asked, never) = (Event(), Event())
+        let asked = Gate()
         let body = HTTPBody.stream {
             AsyncStream<[UInt8]> {
-                asked.happen()
-                await never.wait()
+                asked.open()
+                try? await untilCancelled()
                 return nil
             }
         }
@@ -144,13 +144,13 @@ import Testing
     }
 
     @Test func cancellingAnUploadThatIsNotReadEndsBothSides() async throws {
-        let (asked, goOn, gone) = (Event(), DispatchSemaphore(value: 0), Event())
+        let (asked, goOn, gone) = (Gate(), DispatchSemaphore(value: 0), Gate())
         let server = try RawServer { connection in
             connection.receive()
-            asked.happen()
+            asked.open()
             goOn.wait()
             connection.waitForClose()
-            gone.happen()
+            gone.open()
         }
         let body = HTTPBody.bytes([UInt8](repeating: 1, count: 32 << 20))
         let task = Task { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }
@@ -162,15 +162,15 @@ import Testing
     }
 
     @Test func closingTheTransportEndsWhatIsUnderWay() async throws {
-        let (asked, gone) = (Event(), Event())
+        let (asked, gone) = (Gate(), Gate())
         let server = try server(sending: endless, asked, gone)
         let transport = urlSessionTransport()
         let response = try await transport.deliver(HTTPRequest(server.url))
         transport.close()
-        #expect(await failure { try await response.text() }?.code == .connectionLost)
+        #expect(await httpError { try await response.text() }?.code == .connectionLost)
         await gone.wait()
         for request in [HTTPRequest(server.url), HTTPRequest(server.url).buffered()] {
-            let error = await failure { try await transport.deliver(request) }
+            let error = await httpError { try await transport.deliver(request) }
             #expect(error?.code == .connection)
             #expect(error?.phase == .notSent)
         }

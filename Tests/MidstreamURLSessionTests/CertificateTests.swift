@@ -81,7 +81,7 @@ import Testing
             var newer = TLSConfiguration()
             newer.minimumVersion = .tls1_3
             for tls in [pinned, trusting, newer] {
-                let error = await failure { try await urlSessionTransport(tls: tls).send(HTTPRequest("https://localhost:1/")) }
+                let error = await httpError { try await urlSessionTransport(tls: tls).send(HTTPRequest("https://localhost:1/")) }
                 #expect(error?.code == .unsupported && error?.phase == .notSent)
             }
             let server = try RawServer.echoing()

@@ -115,28 +115,3 @@ extension HTTPResponse {
     /// The body as text.
     func text() async throws -> String { String(decoding: try await body.collect(), as: UTF8.self) }
 }
-
-/// A thing that happens once and can be waited for.
-final class Event: Sendable {
-    private let stream: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
-
-    init() { (stream, continuation) = AsyncStream.makeStream() }
-
-    func happen() {
-        continuation.yield()
-        continuation.finish()
-    }
-
-    func wait() async { for await _ in stream { return } }
-}
-
-/// The error that the operation throws, if it is an ``HTTPError``.
-func failure(_ operation: () async throws -> some Any) async -> HTTPError? {
-    do {
-        _ = try await operation()
-        return nil
-    } catch {
-        return error as? HTTPError
-    }
-}

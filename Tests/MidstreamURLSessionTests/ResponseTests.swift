@@ -146,28 +146,29 @@ import Testing
         }
         exchange.complete(nil, head: nil)
         let response = try await exchange.response { _ in }
-        #expect(await failure { try await response.body.collect() }?.code == .unsupported)
+        #expect(await httpError { try await response.body.collect() }?.code == .unsupported)
     }
 
     @Test func aBodyPastTheLimitIsRefused() async throws {
         let announced = try RawServer.answering(
             "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\n")
-        let error = await failure { try await transport.deliver(HTTPRequest(announced.url).buffered(upTo: 99)) }
+        let error = await httpError { try await transport.deliver(HTTPRequest(announced.url).buffered(upTo: 99)) }
         #expect(error?.code == .bodyTooLarge)
         let chunked = try RawServer.answering(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nhello\r\n0\r\n\r\n")
-        #expect(await failure { try await transport.deliver(HTTPRequest(chunked.url).buffered(upTo: 9)) }?.code == .bodyTooLarge)
+        let long = HTTPRequest(chunked.url).buffered(upTo: 9)
+        #expect(await httpError { try await transport.deliver(long) }?.code == .bodyTooLarge)
         #expect(try await transport.deliver(HTTPRequest(chunked.url).buffered(upTo: 10)).data.count == 10)
     }
 
     @Test func aReaderThatIsBehindMissesNothing() async throws {
         let content = (0..<(2 << 20)).map { UInt8(truncatingIfNeeded: $0 / 251) }
-        let sent = Event()
+        let sent = Gate()
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\n\r\n")
             connection.write(Array(content[..<4096]))
-            sent.happen()
+            sent.open()
             connection.write(Array(content[4096...]))
         }
         let response = try await urlSessionTransport(bufferLimit: 1).send(HTTPRequest(server.url))
@@ -177,18 +178,18 @@ import Testing
 
     #if canImport(FoundationNetworking)
         @Test func anEndlessBodyThatNobodyReadsIsGivenUp() async throws {
-            let isGivenUp = Event()
+            let isGivenUp = Gate()
             let server = try RawServer { connection in
                 _ = connection.readRequest()
                 connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
                 let piece = [UInt8](repeating: 7, count: 64 << 10)
                 while connection.write(piece) {}
-                isGivenUp.happen()
+                isGivenUp.open()
             }
             let transport = urlSessionTransport(bufferLimit: 1 << 10, spoolLimit: 1 << 20)
             let response = try await transport.deliver(HTTPRequest(server.url))
             await isGivenUp.wait()
-            let error = await failure { try await response.body.collect() }
+            let error = await httpError { try await response.body.collect() }
             #expect(error?.code == .bodyTooLarge)
             #expect(error?.phase == .answered)
         }

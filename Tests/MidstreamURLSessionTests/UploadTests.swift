@@ -73,7 +73,7 @@ import Testing
     @Test(arguments: [4, 6]) func aStreamOfAnotherLengthIsUnreadable(length: Int64) async throws {
         let server = try RawServer { $0.waitForClose() }
         let body = HTTPBody.stream(length: length, chunks(["hel", "lo"]))
-        let error = await failure { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }
+        let error = await httpError { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }
         #expect(error?.code == .bodyUnreadable)
     }
 
@@ -81,7 +81,7 @@ import Testing
     @Test(arguments: ["4", "6"]) func aStreamOfAnotherLengthThanItsFieldSaysIsUnreadable(length: String) async throws {
         let server = try RawServer.echoing()
         let request = HTTPRequest(.put, server.url, headers: ["Content-Length": length], body: .stream(chunks(["hel", "lo"])))
-        #expect(await failure { try await transport.deliver(request) }?.code == .bodyUnreadable)
+        #expect(await httpError { try await transport.deliver(request) }?.code == .bodyUnreadable)
     }
 
     @Test func theLengthOfAStreamMayBeSaidByAField() async throws {
@@ -100,7 +100,7 @@ import Testing
             let request = HTTPRequest(.post, "http://127.0.0.1:1/", body: .multipart([.file("a", file)]))
             let outgoing = try OutgoingRequest(request)
             try Data("hello".utf8).write(to: file)
-            #expect(await failure { try await outgoing.spooled() }?.code == .bodyUnreadable)
+            #expect(await httpError { try await outgoing.spooled() }?.code == .bodyUnreadable)
         }
     #endif
 
@@ -124,14 +124,15 @@ import Testing
     @Test func aMissingFileIsUnreadable() async throws {
         let server = try RawServer { $0.waitForClose() }
         let body = HTTPBody.file(URL(fileURLWithPath: "/nonexistent/file"))
-        #expect(await failure { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }?.code == .bodyUnreadable)
+        let request = HTTPRequest(.put, server.url, body: body)
+        #expect(await httpError { try await transport.deliver(request) }?.code == .bodyUnreadable)
     }
 
     @Test func aBodyThatWasReadIsNotSentAgain() async throws {
         let server = try RawServer.echoing()
         let request = HTTPRequest(.put, server.url, body: .once(chunks(["hello"])()))
         #expect(try await transport.deliver(request).text().contains("hello"))
-        let error = await failure { try await transport.deliver(request) }
+        let error = await httpError { try await transport.deliver(request) }
         #expect(error?.code == .bodyNotReplayable)
         #expect(error?.phase == .notSent)
     }
