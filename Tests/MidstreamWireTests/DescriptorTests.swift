@@ -135,8 +135,7 @@
             let server = try RawServer.ok()
             let day = Duration.seconds(86_400)
             let configuration = TransportConfiguration(connectTimeout: day, idleTimeout: nil, idleConnectionLifetime: day)
-            let transport = WireTransport(WireSettings(configuration, lookup: HostLookup(start: { _ in EAGAIN })))
-            defer { transport.close() }
+            let transport = wireTransport(WireSettings(configuration, lookup: HostLookup(start: { _ in EAGAIN })))
             for number in 0..<4 { _ = try await transport.deliver(Self.requestToHost(number, of: server)) }
             let error = await #expect(throws: HTTPError.self) {
                 _ = try await transport.deliver(request("http://h.invalid/", .buffered(upTo: 10)))

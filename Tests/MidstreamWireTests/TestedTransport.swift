@@ -11,6 +11,13 @@
         wireTransport(configuration: configuration)
     }
 
+    /// A transport with settings that no configuration has; the test answers for it as for others.
+    func wireTransport(_ settings: WireSettings) -> WireTransport {
+        let transport = WireTransport(settings)
+        Belongings.current?.add(transport)
+        return transport
+    }
+
     /// Whether a loop has noticed that something has come over a connection without a transfer; on its thread.
     func hasBuriedConnection(_ loop: EventLoop) -> Bool { (loop as? WireLoop)?.pool.idle.count == 0 }
 

@@ -53,8 +53,7 @@
         func `Waiting for leave is no standing still`(_ version: TransportConfiguration.HTTPVersions) async throws {
             let server = try HTTP2Server()
             let configuration = TransportConfiguration(httpVersions: version, idleTimeout: .milliseconds(50))
-            let transport = WireTransport(WireSettings(configuration, patience: 200_000_000))
-            defer { transport.close() }
+            let transport = wireTransport(WireSettings(configuration, patience: 200_000_000))
             let headers: HTTPHeaders = ["Expect": "100-continue"]
             var upload = HTTPRequest(.put, server.url, headers: headers, body: .bytes([1, 2, 3]))
             upload.delivery = .buffered(upTo: 10)
@@ -65,8 +64,7 @@
         /// Has an upload refused, lets all the time pass that it would wait for leave, and gives up the rest of the answer.
         private func beRefused(_ version: TransportConfiguration.HTTPVersions, _ url: String) async throws {
             let configuration = TransportConfiguration(httpVersions: version)
-            let transport = WireTransport(WireSettings(configuration, patience: Self.hour))
-            defer { transport.close() }
+            let transport = wireTransport(WireSettings(configuration, patience: Self.hour))
             let loop = try #require(transport.executor as? WireLoop)
             let headers: HTTPHeaders = ["Expect": "100-continue"]
             let response = try await transport.deliver(HTTPRequest(.put, url, headers: headers, body: .bytes([1, 2, 3])))
@@ -122,8 +120,7 @@
                 isOver.open()
             }
             let configuration = TransportConfiguration(httpVersions: .http1Only)
-            let transport = WireTransport(WireSettings(configuration, patience: 60_000_000_000))
-            defer { transport.close() }
+            let transport = wireTransport(WireSettings(configuration, patience: 60_000_000_000))
             let loop = try #require(transport.executor as? WireLoop)
             let url = server.url
             _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
@@ -162,8 +159,7 @@
                 isOver.open()
             }
             let configuration = TransportConfiguration(httpVersions: .http1Only)
-            let transport = WireTransport(WireSettings(configuration, patience: Self.hour))
-            defer { transport.close() }
+            let transport = wireTransport(WireSettings(configuration, patience: Self.hour))
             let loop = try #require(transport.executor as? WireLoop)
             let url = server.url
             let upload = Task {
@@ -187,8 +183,7 @@
         /// Gives the statuses of an upload that waits for leave, and of what is asked for after it over the same transport.
         private func statuses(_ url: String, patience: UInt64 = Self.hour) async throws -> [HTTPStatus] {
             let configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
-            let transport = WireTransport(WireSettings(configuration, patience: patience))
-            defer { transport.close() }
+            let transport = wireTransport(WireSettings(configuration, patience: patience))
             var upload = HTTPRequest(.put, url, headers: ["Expect": "100-continue"], body: .bytes([1, 2, 3]))
             upload.delivery = .buffered(upTo: 10)
             let first = try await transport.deliver(upload)

@@ -296,9 +296,8 @@
             var configuration = TransportConfiguration(httpVersions: .http2PriorKnowledge)
             configuration.usesCallersThreads = false
             // Time enough for the first request and for the other connection, on which an answer is wanted as well.
-            let transport = WireTransport(
+            let transport = wireTransport(
                 WireSettings(configuration, silence: HTTP2Silence(longest: 0, longestAnswer: 5_000_000_000)))
-            defer { transport.close() }
             let server = try HTTP2Server { peer in
                 guard peer.begin(), let stream = peer.nextRequest() else { return }
                 peer.write(HTTP2Frame.response("first", stream: stream))
@@ -314,11 +313,10 @@
 
         /// RFC 9113 §6.7: the PING waits behind the upload.
         @Test func `A server that takes an upload slowly isn't silent`() async throws {
-            let transport = WireTransport(
+            let transport = wireTransport(
                 WireSettings(
                     TransportConfiguration(httpVersions: .http2PriorKnowledge),
                     silence: HTTP2Silence(longest: 0, longestAnswer: 120_000_000_000)))
-            defer { transport.close() }
             let (mayRead, hasRead, mayAnswer) = (DispatchSemaphore(value: 0), Gate(), DispatchSemaphore(value: 0))
             let size = 64 << 20
             let server = try RawServer.http2 { peer in
@@ -382,8 +380,7 @@
             let settings = WireSettings(
                 TransportConfiguration(httpVersions: .http2PriorKnowledge),
                 silence: HTTP2Silence(longest: 0, longestAnswer: 120_000_000_000))
-            let transport = WireTransport(settings)
-            defer { transport.close() }
+            let transport = wireTransport(settings)
             let server = try HTTP2Server()
             for _ in 1...3 { _ = try await transport.deliver(request(server.url, .buffered(upTo: 10))) }
             #expect(server.accepted == 1)

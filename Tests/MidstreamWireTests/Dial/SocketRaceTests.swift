@@ -115,8 +115,7 @@
             let lookup = HostLookup(now: { time.withLock { $0 } })
             // One that goes on without a request has to make room.
             let configuration = TransportConfiguration(connectTimeout: nil, maximumConnections: 1)
-            let transport = WireTransport(WireSettings(configuration, lookup: lookup))
-            defer { transport.close() }
+            let transport = wireTransport(WireSettings(configuration, lookup: lookup))
             let loop = try #require(transport.executor as? WireLoop)
             let call = Task {
                 if isOfPipe { return _ = try await transport.connect(to: origin, tls: nil, timeout: .seconds(600)) }

@@ -134,8 +134,7 @@
                     body()
                     return 0
                 })
-            let transport = WireTransport(WireSettings(configuration, lookup: lookup))
-            defer { transport.close() }
+            let transport = wireTransport(WireSettings(configuration, lookup: lookup))
             for count in [1, 2] {
                 let error = await #expect(throws: HTTPError.self) {
                     _ = try await transport.deliver(request("http://localhost:1/", .buffered(upTo: 10)))

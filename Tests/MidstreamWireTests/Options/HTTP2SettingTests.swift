@@ -10,7 +10,7 @@
     @Suite("A library that can't be trusted with HTTP/2", .leavesNothing, .timeLimit(.minutes(10)))
     struct HTTP2SettingTests {
         private func transport(_ versions: TransportConfiguration.HTTPVersions) -> WireTransport {
-            WireTransport(WireSettings(TransportConfiguration(httpVersions: versions), canSpeakHTTP2: false))
+            wireTransport(WireSettings(TransportConfiguration(httpVersions: versions), canSpeakHTTP2: false))
         }
 
         @Test(arguments: [(.automatic, true), (.http1Only, false)] as [(TransportConfiguration.HTTPVersions, Bool)])
@@ -18,7 +18,6 @@
             versions: TransportConfiguration.HTTPVersions, isNoted: Bool
         ) async throws {
             let transport = transport(versions)
-            defer { transport.close() }
             let error = await httpError {
                 try await testClient(transport: transport).send(HTTPRequest("https://127.0.0.1:1/"))
             }
@@ -28,7 +27,6 @@
 
         @Test func `Refuses HTTP/2 alone`() async throws {
             let transport = transport(.http2PriorKnowledge)
-            defer { transport.close() }
             let error = await httpError { try await transport.send(HTTPRequest("http://127.0.0.1:1/")) }
             #expect(error?.code == .unsupported && error?.phase == .notSent)
         }
