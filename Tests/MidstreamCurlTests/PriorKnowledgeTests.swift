@@ -10,17 +10,10 @@
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct PriorKnowledgeTests {
         /// Answers every stream of a connection with 204.
         private static func server() throws -> RawServer {
-            try RawServer { connection in
-                guard connection.read(24) == Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) else { return }
-                connection.write([0, 0, 0, 4, 0, 0, 0, 0, 0])
-                while let head = connection.read(9), connection.read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) != nil
-                {
-                    // The peer's settings, and the end of a request.
-                    if head[3] == 4, head[4] & 1 == 0 { connection.write([0, 0, 0, 4, 1, 0, 0, 0, 0]) }
-                    let isEnd = (head[3] == 1 || head[3] == 0) && head[4] & 1 == 1
-                    // HPACK's static table has ":status: 204" at 9 (RFC 7541 appendix A).
-                    if isEnd { connection.write([0, 0, 1, 1, 5] + head[5...] + [0x89]) }
-                }
+            try RawServer.http2 { peer in
+                guard peer.begin() else { return }
+                let (head, flags) = ([HPACKField(":status", "204")], HTTP2Frame.endHeaders | HTTP2Frame.endStream)
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.headers(head, flags, stream: stream)) }
             }
         }
 
