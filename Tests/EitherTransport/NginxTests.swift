@@ -40,6 +40,24 @@
             }
         }
 
+        @Test func `HTTP/2 is spoken over TLS, and requests share a connection`() async throws {
+            let url = Servers["NGINX_HTTPS"] + "/hello"
+            let ports = try await withThrowingTaskGroup(of: Int?.self) { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        let response = try await transport.deliver(request(url, .buffered(upTo: 100)))
+                        #expect(response.version == .http2)
+                        #expect(response.body.bytes == Array("hello\n".utf8))
+                        #expect(response.metrics?.tlsVersion == "TLSv1.3")
+                        #expect(response.metrics?.tlsHandshake != nil)
+                        return response.metrics?.localPort
+                    }
+                }
+                return try await group.reduce(into: Set<Int?>()) { $0.insert($1) }
+            }
+            #expect(ports.count == 1)
+        }
+
         @Test func `HTTP/1.1 can be had over TLS`() async throws {
             var configuration = transport.configuration
             configuration.httpVersions = .http1Only
