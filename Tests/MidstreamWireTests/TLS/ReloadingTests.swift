@@ -17,12 +17,14 @@
         private var certificate: String { folder.url.path + "/certificate.pem" }
         private var key: String { folder.url.path + "/key.pem" }
 
-        private func write(_ contents: String, to path: String) throws {
-            try contents.write(toFile: path, atomically: true, encoding: .utf8)
+        private func copy(_ name: String, to path: String) throws {
+            try String(contentsOfFile: Servers[name], encoding: .utf8).write(toFile: path, atomically: true, encoding: .utf8)
         }
 
-        private func copy(_ name: String, to path: String) throws {
-            try write(String(contentsOfFile: Servers[name], encoding: .utf8), to: path)
+        /// Has the files hold a certificate that nginx trusts.
+        private func takeClient() throws {
+            try copy("CLIENT_CERT", to: certificate)
+            try copy("CLIENT_KEY", to: key)
         }
 
         /// Of which every request takes a connection of its own, unless they are kept.
@@ -45,22 +47,17 @@
 
         @Test func `New connections take the new certificate`() async throws {
             // nginx answers a certificate that it doesn't trust with 400.
-            try copy("CLIENT_CERT", to: certificate)
-            try copy("CLIENT_KEY", to: key)
+            try takeClient()
             let transport = transport()
             #expect(try await status(transport) == 200)
-            let (own, ownKey) = try await selfSigned()
-            try write(own, to: certificate)
-            try write(ownKey, to: key)
+            try await takeSelfSigned()
             #expect(try await status(transport) == 400)
-            try copy("CLIENT_CERT", to: certificate)
-            try copy("CLIENT_KEY", to: key)
+            try takeClient()
             #expect(try await status(transport) == 200)
         }
 
         @Test func `A broken file leaves the old one in use, and is told`() async throws {
-            try copy("CLIENT_CERT", to: certificate)
-            try copy("CLIENT_KEY", to: key)
+            try takeClient()
             let failures = Locked<[HTTPError]>([])
             let transport = transport(failures)
             #expect(try await status(transport) == 200)
@@ -72,8 +69,7 @@
             try FileManager.default.removeItem(atPath: key)
             #expect(try await status(transport) == 200)
             #expect(failures.withLock { $0 }.count == 2)
-            try copy("CLIENT_CERT", to: certificate)
-            try copy("CLIENT_KEY", to: key)
+            try takeClient()
             #expect(try await status(transport) == 200)
             #expect(failures.withLock { $0 }.count == 2)
         }
@@ -84,15 +80,13 @@
             let error = await #expect(throws: HTTPError.self) { _ = try await status(transport) }
             #expect(error?.code == .tls)
             #expect(failures.withLock { $0 }.map(\.code) == [.tls])
-            try copy("CLIENT_CERT", to: certificate)
-            try copy("CLIENT_KEY", to: key)
+            try takeClient()
             #expect(try await status(transport) == 200)
             #expect(failures.withLock { $0 }.count == 1)
         }
 
         @Test func `A first one is tried again when its own files stay as they are, too`() async throws {
-            try copy("CLIENT_CERT", to: certificate)
-            try copy("CLIENT_KEY", to: key)
+            try takeClient()
             let authorities = folder.url.path + "/authorities.pem"
             let transport = transport(authorities: authorities)
             let error = await #expect(throws: HTTPError.self) { _ = try await status(transport) }
@@ -102,31 +96,24 @@
         }
 
         @Test func `Files aren't looked at before their time, and connections that stand go on`() async throws {
-            try copy("CLIENT_CERT", to: certificate)
-            try copy("CLIENT_KEY", to: key)
+            try takeClient()
             let failures = Locked<[HTTPError]>([])
             let (slow, kept) = (transport(every: .seconds(86_400), failures), transport(keepsConnections: true))
             #expect(try await status(slow) == 200)
             #expect(try await status(kept) == 200)
-            let (own, ownKey) = try await selfSigned()
-            try write(own, to: certificate)
-            try write(ownKey, to: key)
+            try await takeSelfSigned()
             #expect(try await status(slow) == 200)
             #expect(try await status(kept) == 200)
             #expect(failures.withLock { $0 }.isEmpty)
         }
 
-        private func selfSigned() async throws -> (certificate: String, key: String) {
-            let path = folder.url.path + "/own"
+        /// Has them hold one that it doesn't.
+        private func takeSelfSigned() async throws {
             let made = try await ChildProcess.run(
                 "/usr/bin/env",
                 ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
-                    + ["-subj", "/CN=own", "-keyout", path + ".key", "-out", path + ".pem"])
+                    + ["-subj", "/CN=own", "-keyout", key, "-out", certificate])
             try #require(made.status == .exited(0), "\(made.errorText)")
-            return (
-                try String(contentsOfFile: path + ".pem", encoding: .utf8),
-                try String(contentsOfFile: path + ".key", encoding: .utf8)
-            )
         }
     }
 #endif
