@@ -77,17 +77,14 @@
         }
 
         @Test func `A body that was refused isn't sent, however long the answer takes`() async throws {
-            let (body, isOver) = (Locked<[UInt8]?>([]), Gate())
+            let body = Suspension<[UInt8]?>()
             let server = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\n")
-                let some = connection.readSome()
-                body.withLock { $0 = some }
-                isOver.open()
+                body.resume(connection.readSome())
             }
             try await beRefused(.http1Only, server.url)
-            await isOver.wait()
-            #expect(body.withLock { $0 } == nil)
+            #expect(await body.value() == nil)
         }
 
         @Test func `Nor over HTTP/2`() async throws {
@@ -106,7 +103,7 @@
         }
 
         @Test func `What a task has computed before takes nothing of the time for refusing a body`() async throws {
-            let (body, hasHead, isOver) = (Locked<[UInt8]?>([]), Gate(), Gate())
+            let (body, hasHead) = (Suspension<[UInt8]?>(), Gate())
             let mayAnswer = DispatchSemaphore(value: 0)
             let server = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
@@ -115,9 +112,7 @@
                 hasHead.open()
                 mayAnswer.wait()
                 connection.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 5\r\n\r\n")
-                let some = connection.readSome()
-                body.withLock { $0 = some }
-                isOver.open()
+                body.resume(connection.readSome())
             }
             let configuration = TransportConfiguration(httpVersions: .http1Only)
             let transport = wireTransport(WireSettings(configuration, patience: 60_000_000_000))
@@ -142,21 +137,18 @@
             let response = try await upload.value
             #expect(response.status == 401)
             response.body.close()
-            await isOver.wait()
-            #expect(body.withLock { $0 } == nil)
+            #expect(await body.value() == nil)
         }
 
         @Test func `A refusal that comes while a task computes comes before the end of the time for it`() async throws {
-            let (body, isOver) = (Locked<[UInt8]?>([]), Gate())
+            let body = Suspension<[UInt8]?>()
             let (mayAnswer, hasAnswered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
                 mayAnswer.wait()
                 connection.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 5\r\n\r\n")
                 hasAnswered.signal()
-                let some = connection.readSome()
-                body.withLock { $0 = some }
-                isOver.open()
+                body.resume(connection.readSome())
             }
             let configuration = TransportConfiguration(httpVersions: .http1Only)
             let transport = wireTransport(WireSettings(configuration, patience: Self.hour))
@@ -176,8 +168,7 @@
             let response = try await upload.value
             #expect(response.status == 401)
             response.body.close()
-            await isOver.wait()
-            #expect(body.withLock { $0 } == nil)
+            #expect(await body.value() == nil)
         }
 
         /// Gives the statuses of an upload that waits for leave, and of what is asked for after it over the same transport.
