@@ -6,6 +6,7 @@
     import Testing
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct InterimResponseTests {
+        private let transport = testedTransport()
         private static let heads =
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n"
             + "HTTP/1.1 199 Own\r\nX-Own: 1\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
@@ -13,8 +14,6 @@
         @Test(arguments: deliveries) func `Interim responses are told as they come, 100 excepted`(_ delivery: BodyDelivery)
             async throws
         {
-            let transport = testedTransport()
-            defer { transport.close() }
             let server = try RawServer.answering { _ in Self.heads }
             let told = Locked<[InterimResponse]>([])
             var request = request(server.url, delivery)
@@ -30,8 +29,6 @@
         }
 
         @Test(arguments: [32, 33]) func `At most 32 are taken`(_ count: Int) async throws {
-            let transport = testedTransport()
-            defer { transport.close() }
             let server = try RawServer.answering { _ in
                 String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: count)
                     + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
@@ -41,8 +38,6 @@
         }
 
         @Test func `A trace tells them`() async throws {
-            let transport = testedTransport()
-            defer { transport.close() }
             let server = try RawServer.answering { _ in Self.heads }
             let response = try await testClient(transport: transport).send(HTTPRequest(server.url))
             let notes = "\(response.trace)"
