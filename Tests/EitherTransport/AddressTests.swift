@@ -44,9 +44,7 @@
                     let sent = request("http://h.invalid/", at: "127.0.0.1:\(server.port)")
                     #expect(try await text(sent, by: transport) == "\(name) Host: h.invalid")
                 }
-                let error = await #expect(throws: HTTPError.self) {
-                    _ = try await text(request("http://h.invalid/", at: nil), by: transport)
-                }
+                let error = await httpError { try await text(request("http://h.invalid/", at: nil), by: transport) }
                 #expect(error?.code == .nameResolution)
             }
             #expect(servers.map(\.accepted) == [1, 1])
@@ -69,9 +67,7 @@
 
         @Test(arguments: ["", "localhost", "127.0.0.1:0", "127.0.0.1:65536", "[::1", "a@127.0.0.1", "127.0.0.1/8"])
         func `What is no address isn't sent`(_ address: String) async throws {
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await text(request("http://127.0.0.1/", at: address), by: testedTransport())
-            }
+            let error = await httpError { try await text(request("http://127.0.0.1/", at: address), by: testedTransport()) }
             #expect(error?.code == .invalidRequest)
         }
 

@@ -96,9 +96,7 @@
             (configuration.connectTimeout, configuration.idleTimeout, configuration.maximumDecodedRatio) = (nil, nil, nil)
             let transport = testedTransport(configuration: configuration)
             for limit in [4 << 20, 5 << 20, 9 << 20] {
-                let error = await #expect(throws: HTTPError.self) {
-                    try await transport.deliver(request("\(server.url)/bomb", .buffered(upTo: limit)))
-                }
+                let error = await httpError { try await transport.deliver(request("\(server.url)/bomb", .buffered(upTo: limit))) }
                 #expect(error?.code == .bodyTooLarge)
             }
             #expect(try await transport.deliver(request(server.url, .buffered(upTo: 10))).body.bytes == Array("ok".utf8))

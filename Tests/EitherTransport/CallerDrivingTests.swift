@@ -127,9 +127,7 @@
                 transport.close()
                 Self.wait { loop.inbox.withLock { $0.isClosed } }
             }
-            let error = await #expect(throws: HTTPError.self) {
-                try await transport.deliver(request("\(server.url)/late", .buffered(upTo: 10)))
-            }
+            let error = await httpError { try await transport.deliver(request("\(server.url)/late", .buffered(upTo: 10))) }
             #expect(error?.code == .connection)
         }
 

@@ -70,9 +70,7 @@
             let transport = testedTransport()
             for (coding, whole) in Self.encoded {
                 let server = try server(coding, whole + [1, 2, 3])
-                let error = await #expect(throws: HTTPError.self) {
-                    _ = try await transport.deliver(request(server.url, delivery)).body.collect()
-                }
+                let error = await httpError { try await transport.deliver(request(server.url, delivery)).body.collect() }
                 #expect(error?.code == .decoding)
             }
             for coding in ["gzip", "zstd"] {
@@ -95,9 +93,7 @@
                 #expect(try await response.body.collect() == expected)
             }
             let other = try server("gzip", Self.gzip + zeros + [1], framing)
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await transport.deliver(request(other.url, delivery)).body.collect()
-            }
+            let error = await httpError { try await transport.deliver(request(other.url, delivery)).body.collect() }
             #expect(error?.code == .decoding)
         }
 
@@ -123,16 +119,12 @@
                     let response = try await transport.deliver(request(twice.url, delivery))
                     #expect(try await response.body.collect() == Self.plain)
                     let cut = try server("\(coding), gzip", Self.stored(Array(whole.dropLast())), framing)
-                    let error = await #expect(throws: HTTPError.self) {
-                        _ = try await transport.deliver(request(cut.url, delivery)).body.collect()
-                    }
+                    let error = await httpError { try await transport.deliver(request(cut.url, delivery)).body.collect() }
                     #expect(error?.code == .decoding)
                 }
             }
             let thrice = try server("gzip, gzip, gzip", Self.stored(Self.stored(Self.gzip)))
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await transport.deliver(request(thrice.url, delivery)).body.collect()
-            }
+            let error = await httpError { try await transport.deliver(request(thrice.url, delivery)).body.collect() }
             #expect(error?.code == .decoding)
         }
 
@@ -172,9 +164,7 @@
                 BodyCheck(onChunk: { _ in }, atEnd: { _ in throw HTTPError(.digestMismatch) })
             }
             let sent = checked
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await testedTransport().deliver(sent).body.collect()
-            }
+            let error = await httpError { try await testedTransport().deliver(sent).body.collect() }
             #expect(error?.code == .digestMismatch && error?.metrics?.firstByte != nil)
         }
 
@@ -227,9 +217,7 @@
             // A frame of a window of 16 MiB (RFC 8878 §3.1.1.1.2) with one block of zeros.
             let large: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x70, 0x03 | 0x80, 0x00, 0x00, 0x00]
             let other = try self.server("zstd", large)
-            let error = await #expect(throws: HTTPError.self) {
-                try await transport.deliver(request(other.url, .buffered(upTo: 1_000)))
-            }
+            let error = await httpError { try await transport.deliver(request(other.url, .buffered(upTo: 1_000))) }
             #expect(error?.code == .decoding)
         }
     }

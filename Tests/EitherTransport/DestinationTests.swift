@@ -28,9 +28,7 @@
         ]) func `This machine and its network aren't connected to, however they are written`(_ host: String) async throws {
             let server = try RawServer.ok()
             for delivery in deliveries {
-                let error = await #expect(throws: HTTPError.self) {
-                    _ = try await transport().deliver(request("http://\(host):\(server.port)/", delivery))
-                }
+                let error = await httpError { try await transport().deliver(request("http://\(host):\(server.port)/", delivery)) }
                 #expect(error?.code == .forbiddenDestination)
                 #expect(error?.phase == .notSent)
                 #expect(error?.isTransient == false)

@@ -65,9 +65,7 @@
             #expect(refused?.metrics?.total != nil)
             #expect(refused?.metrics?.connect == nil)
             let server = try RawServer { connection in _ = connection.readHead() }
-            let unanswered = await #expect(throws: HTTPError.self) {
-                try await testedTransport().deliver(request(server.url, .buffered(upTo: 10)))
-            }
+            let unanswered = await httpError { try await testedTransport().deliver(request(server.url, .buffered(upTo: 10))) }
             #expect(unanswered?.metrics?.connect != nil)
             #expect(unanswered?.metrics?.firstByte == nil)
             #expect(unanswered?.metrics?.bytesSent ?? 0 > 0)
@@ -150,9 +148,7 @@
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab")
                 connection.waitForEnd()
             }
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await transport.deliver(request(stalled.url, .buffered(upTo: 10)))
-            }
+            let error = await httpError { try await transport.deliver(request(stalled.url, .buffered(upTo: 10))) }
             #expect(error?.code == .timeout)
             #expect(try await response.body.collect().count == 2_000_000)
         }

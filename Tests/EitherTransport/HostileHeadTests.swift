@@ -76,9 +76,7 @@
                 _ = connection.readHead()
                 connection.write("HTTP/1.1 200 OK\r\n\(head.fields)\r\nab")
             }
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await transport.deliver(request(server.url, delivery)).body.collect()
-            }
+            let error = await httpError { try await transport.deliver(request(server.url, delivery)).body.collect() }
             #expect(error?.code == .protocolViolation, "\(error as Any)")
             #expect(error?.phase == .maybeProcessed)
         }
@@ -102,9 +100,7 @@
                 let server = try RawServer.answering { _ in
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\(trailers)\r\n"
                 }
-                let error = await #expect(throws: HTTPError.self) {
-                    _ = try await transport.deliver(request(server.url, delivery)).body.collect()
-                }
+                let error = await httpError { try await transport.deliver(request(server.url, delivery)).body.collect() }
                 #expect(error?.code == .protocolViolation, "\(error as Any)")
                 #expect(error?.phase == .answered)
             }
@@ -145,9 +141,7 @@
                 connection.write("HTTP/1.1 101 Switching Protocols\r\n\(fields)\r\nab")
                 connection.waitForEnd()
             }
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await transport.deliver(request(server.url, delivery)).body.collect()
-            }
+            let error = await httpError { try await transport.deliver(request(server.url, delivery)).body.collect() }
             #expect(error?.code == .protocolViolation, "\(error as Any)")
             #expect(error?.phase == .maybeProcessed)
         }

@@ -47,9 +47,7 @@
             for body in bodies {
                 let server = try MortalServer()
                 _ = try await transport.deliver(HTTPRequest(server.url))
-                let error = await #expect(throws: HTTPError.self) {
-                    try await transport.deliver(HTTPRequest(.post, server.url, body: body))
-                }
+                let error = await httpError { try await transport.deliver(HTTPRequest(.post, server.url, body: body)) }
                 #expect(error?.code == .connectionLost)
                 #expect(error?.phase == .maybeProcessed)
                 #expect(server.requests == ["GET / HTTP/1.1", "POST / HTTP/1.1"])

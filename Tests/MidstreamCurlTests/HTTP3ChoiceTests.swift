@@ -60,9 +60,7 @@
             async throws
         {
             let transport = curlTransport(configuration: TransportConfiguration(httpVersions: .http3Only))
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await transport.send(HTTPRequest("https://127.0.0.1:1/"))
-            }
+            let error = await httpError { try await transport.send(HTTPRequest("https://127.0.0.1:1/")) }
             #expect(error?.code == .unsupported)
             #expect(error?.message.contains("7.88.0 or newer") == true)
         }

@@ -16,9 +16,7 @@
                 ("reloading", TransportConfiguration(tls: TLSConfiguration(clientCertificate: .reloading(certificate)))),
             ] {
                 let transport = curlTransport(configuration: configuration)
-                let error = await #expect(throws: HTTPError.self) {
-                    _ = try await transport.send(HTTPRequest("http://127.0.0.1/"))
-                }
+                let error = await httpError { try await transport.send(HTTPRequest("http://127.0.0.1/")) }
                 #expect(error?.code == .unsupported)
                 #expect(error?.message.contains(name) == true)
             }

@@ -137,9 +137,7 @@
             let configuration = TransportConfiguration(connectTimeout: day, idleTimeout: nil, idleConnectionLifetime: day)
             let transport = wireTransport(WireSettings(configuration, lookup: HostLookup(start: { _ in EAGAIN })))
             for number in 0..<4 { _ = try await transport.deliver(Self.requestToHost(number, of: server)) }
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await transport.deliver(request("http://h.invalid/", .buffered(upTo: 10)))
-            }
+            let error = await httpError { try await transport.deliver(request("http://h.invalid/", .buffered(upTo: 10))) }
             #expect(error?.isRefusedHere == true)
             #expect(await transport.statistics.counts.idleConnections == 4)
         }

@@ -130,9 +130,7 @@
                     peer.write(HTTP2Frame.headers([.ok], stream: stream) + HTTP2Frame.data("ok", stream: stream))
                     peer.connection.waitForEnd()
                 }
-                let error = await #expect(throws: HTTPError.self) {
-                    _ = try await transport.deliver(request(server.url, delivery)).body.collect()
-                }
+                let error = await httpError { try await transport.deliver(request(server.url, delivery)).body.collect() }
                 #expect(error?.code == .timeout)
                 #expect(error?.phase != .notSent)
             }

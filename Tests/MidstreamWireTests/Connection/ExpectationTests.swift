@@ -41,9 +41,7 @@
                 guard connection.readHead() != nil else { return }
                 connection.write(sent)
             }
-            let error = await #expect(throws: HTTPError.self) {
-                try await wireTransport().deliver(request(server.url, .buffered(upTo: 10)))
-            }
+            let error = await httpError { try await wireTransport().deliver(request(server.url, .buffered(upTo: 10))) }
             #expect(error?.code == .connectionLost && error?.message == message)
         }
 

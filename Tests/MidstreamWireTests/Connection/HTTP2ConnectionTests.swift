@@ -100,9 +100,7 @@
                 peer.write(HTTP2Frame.reset(code, stream: stream))
                 peer.answerAll()
             }
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await transport.deliver(request(server.url, delivery)).body.collect()
-            }
+            let error = await httpError { try await transport.deliver(request(server.url, delivery)).body.collect() }
             #expect(error?.code == .connectionLost && error?.phase == .answered)
             #expect(server.accepted == 1)
         }

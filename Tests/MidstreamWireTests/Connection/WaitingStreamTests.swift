@@ -139,9 +139,7 @@
                     peer.write(HTTP2Frame.headers([.ok], stream: stream))
                     _ = peer.nextRequest()
                 }
-                let error = await #expect(throws: HTTPError.self) {
-                    _ = try await transport.deliver(request(silent.url, .buffered(upTo: 10)))
-                }
+                let error = await httpError { try await transport.deliver(request(silent.url, .buffered(upTo: 10))) }
                 #expect(error?.code == .timeout)
             }
             first.body.close()

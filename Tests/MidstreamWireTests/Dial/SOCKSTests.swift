@@ -76,9 +76,7 @@
             let credentials = TransportConfiguration.Credentials(user: "u", password: String(repeating: "p", count: 256))
             let transport = wireTransport(
                 configuration: TransportConfiguration(proxy: .socks5("127.0.0.1:\(proxy.port)", credentials: credentials)))
-            let error = await #expect(throws: HTTPError.self) {
-                _ = try await transport.deliver(request("http://h.example/", .buffered(upTo: 10)))
-            }
+            let error = await httpError { try await transport.deliver(request("http://h.example/", .buffered(upTo: 10))) }
             #expect(error?.code == .proxy)
             // Not by the transport's end.
             await ended.wait()

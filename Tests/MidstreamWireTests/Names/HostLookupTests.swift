@@ -136,9 +136,7 @@
                 })
             let transport = wireTransport(WireSettings(configuration, lookup: lookup))
             for count in [1, 2] {
-                let error = await #expect(throws: HTTPError.self) {
-                    _ = try await transport.deliver(request("http://localhost:1/", .buffered(upTo: 10)))
-                }
+                let error = await httpError { try await transport.deliver(request("http://localhost:1/", .buffered(upTo: 10))) }
                 #expect(error?.code == (isByProxy ? .proxy : .connection))
                 #expect(lookups.withLock { $0 } == count)
                 time.withLock { $0 += 1_000_000_000 }

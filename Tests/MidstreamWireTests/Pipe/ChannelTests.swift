@@ -240,9 +240,7 @@
             configuration.maximumConnectionsPerHost = 1
             let transport = wireTransport(configuration: configuration)
             let first = try await connect(server.url, over: transport)
-            let late = await #expect(throws: HTTPError.self) {
-                try await connect(server.url, timeout: .milliseconds(50), over: transport)
-            }
+            let late = await httpError { try await connect(server.url, timeout: .milliseconds(50), over: transport) }
             #expect(late?.code == .timeout)
             async let second = connect(server.url, over: transport)
             first.close()
@@ -269,9 +267,7 @@
                 try await ask(connect(Servers["NGINX_HTTPS"], tls: tls, over: transport))
                 // Not asked to forward it, which would be HTTP.
                 try await ask(connect(Servers["NGINX_HTTP"], over: transport))
-                let untrusted = await #expect(throws: HTTPError.self) {
-                    try await connect(Servers["NGINX_HTTPS"], over: transport)
-                }
+                let untrusted = await httpError { try await connect(Servers["NGINX_HTTPS"], over: transport) }
                 #expect(untrusted?.code == .tls)
             }
             let unix = wireTransport(configuration: .init(unixSocketPath: Servers["NGINX_SOCKET"]))
