@@ -3,9 +3,6 @@
 
     /// Connections that carry another protocol than HTTP, from the beginning or after a response that says so (RFC 9110 §7.8).
     extension HTTP1Connection {
-        /// How much is sent before other connections have their turn.
-        private static let turn = 1 << 20
-
         /// Gives the transfer's caller the connection, on which nothing has been sent.
         func openPipe(_ pipe: Pipe, _ transfer: WireTransfer) {
             transfer.openStream(isPiped: true)
@@ -21,7 +18,7 @@
         }
 
         func send(_ pipe: Pipe, _ transfer: WireTransfer) {
-            var rest = Self.turn
+            var rest = Self.sendingTurn
             while let piece = pipe.piece {
                 let count = piece.bytes.withUnsafeBytes { channel.write(UnsafeRawBufferPointer(rebasing: $0[piece.sent...])) }
                 guard let count else {

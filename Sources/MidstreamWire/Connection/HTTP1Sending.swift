@@ -27,7 +27,7 @@
 
     extension HTTP1Connection {
         /// How much is sent before other connections have their turn.
-        private static let turn = 1 << 20
+        static let sendingTurn = 1 << 20
         /// How much of a body is read at once.
         private static let pieceSize = 64 << 10
 
@@ -35,7 +35,7 @@
             assert(loop.isCurrent)
             if let transfer, let pipe = transfer.pipe, pipe.connection != nil { return send(pipe, transfer) }
             guard let transfer, !sending.isBroken, !transfer.sent.isWhole else { return }
-            var rest = Self.turn
+            var rest = Self.sendingTurn
             while sending.hasRest || isBodyInMemoryLeft(transfer) || takePiece(transfer) {
                 guard let count = write(transfer) else {
                     sending.isBroken = true
