@@ -15,10 +15,7 @@
             if !options.isChecked { try request.checkSendable() }
             try curlLoop.options.http3.check(isSecure: isSecure)
             let framing = RequestFraming(request)
-            // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
-            decodes =
-                curlLoop.options.acceptEncoding != nil && !framing.has(.range)
-                && (!framing.has(.acceptEncoding) || request.encodedBodyCheck != nil)
+            decodes = curlLoop.options.acceptEncoding != nil && mayDecode(framing)
             let shape = Shape(isSecure: isSecure, isStreamed: options.delivery == .streamed)
             handle.prepare(for: shape, kind) { curlLoop.setUp($0, for: shape) }
             // Curl would make credentials of what stands before an `@`.

@@ -3,6 +3,11 @@
 
     /// How a transfer undoes the encodings of its body.
     extension Transfer {
+        /// Whether encodings may be asked for. A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
+        package final func mayDecode(_ framing: RequestFraming) -> Bool {
+            !framing.has(.range) && (!framing.has(.acceptEncoding) || request.encodedBodyCheck != nil)
+        }
+
         /// Notes what a `Content-Encoding` names, and takes the fields from the head that are true of the bytes on the wire only.
         final func willDecode(_ fields: ReceivedFields) {
             guard fields.contentEncoding != .absent, let field = headers[.contentEncoding] else { return }

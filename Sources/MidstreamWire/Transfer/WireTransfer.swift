@@ -90,10 +90,7 @@
             if let problem = settings.problem { throw problem }
             if !options.isChecked { try request.checkSendable() }
             try route.check(settings)
-            // A part of an encoded body can't be decoded, so none is asked for (RFC 9110 §14.2).
-            decodes =
-                settings.acceptEncoding != nil && !framing.has(.range) && pipe == nil
-                && (!framing.has(.acceptEncoding) || request.encodedBodyCheck != nil)
+            decodes = settings.acceptEncoding != nil && pipe == nil && mayDecode(framing)
             guard framing.hasBody, request.method != .head else { return }
             // It is kept while the transfer waits once more.
             guard case .none = outgoing else { return }
