@@ -4,8 +4,6 @@
     package import MidstreamCore
 
     /// Reads a body in its own task, ahead of what the loop is sending, so that each wake-up hands over several chunks.
-    ///
-    /// The task starts when it is first read from: without a connection the body isn't touched.
     package final class UploadFeeder: Feeder {
         private struct State {
             var chunks = Queue<[UInt8]>()
