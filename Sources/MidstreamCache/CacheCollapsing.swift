@@ -152,8 +152,8 @@ extension ResponseCache {
 }
 
 extension HTTPError {
-    /// Whether it is about the limits, the priority or the request of one caller, which others don't share.
+    /// Whether it is about the time, the limits, the priority or the request of one caller, which others don't share.
     fileprivate var isItsOwn: Bool {
-        [.timeout, .deadlineExceeded, .bodyTooLarge, .overloaded, .invalidRequest, .unsupported].contains(code)
+        [.timeout, .deadlineExceeded, .bodyTooLarge, .overloaded, .rateLimited, .invalidRequest, .unsupported].contains(code)
     }
 }

@@ -127,7 +127,9 @@ struct ConcurrencyTests {
         #expect(bench.sent == 1)
     }
 
-    @Test("what is refused for one request alone is its own", arguments: [HTTPError.Code.overloaded, .invalidRequest])
+    @Test(
+        "what is refused for one request alone is its own",
+        arguments: [HTTPError.Code.overloaded, .rateLimited, .invalidRequest])
     func refusal(code: HTTPError.Code) async throws {
         let gate = Gate()
         let bench = CacheBench { request in
