@@ -34,13 +34,17 @@ extension ResponseCache {
             step = firstStep(request, next, known)
         }
         if case .wait(let inquiry, let decision) = step { step = await waited(for: decision, inquiry, next) }
-        var response =
-            switch step {
-            case .answer(let stored): stored
-            case .miss(let miss, let start): try await fetchOnce(miss, lookingSince: start, next)
-            case .bypass(let reason): try await bypass(request, reason, next)
-            case .write, .salt, .wait: try await send(request, next, next.clock)
+        var response: HTTPResponse
+        switch step {
+        case .answer(let stored): response = stored
+        case .miss(let miss, let start):
+            do { response = try await fetchOnce(miss, lookingSince: start, next) } catch {
+                noteUnanswered(miss)
+                throw error
             }
+        case .bypass(let reason): response = try await bypass(request, reason, next)
+        case .write, .salt, .wait: response = try await send(request, next, next.clock)
+        }
         if options.addsCacheStatus, let status = response.cacheStatus { response.headers.add("Cache-Status", "\(status)") }
         return response
     }

@@ -204,4 +204,8 @@ extension ResponseCache {
     func note(_ miss: CacheMiss, _ status: CacheStatus, _ text: @autoclosure () -> String) {
         miss.request.record(.cacheOutcome(status, "\(miss.reason.text); \(text())"))
     }
+
+    /// Notes why the server was asked by a request that gets no answer: it is a lookup as well, and while the server is gone there would be none
+    /// but hits.
+    func noteUnanswered(_ miss: CacheMiss) { note(miss, CacheStatus(forward: miss.reason.forward), "no answer came") }
 }

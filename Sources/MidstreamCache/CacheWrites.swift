@@ -71,7 +71,9 @@ extension ResponseCache {
         {
             return stale
         }
-        response.cacheStatus = CacheStatus(forward: miss.reason.forward)
+        let status = CacheStatus(forward: miss.reason.forward)
+        response.cacheStatus = status
+        note(miss, status, "the server was asked")
         guard response.status == .ok, miss.lookup.isOwn, let entry = miss.lookup.match, entry.head.status == .ok,
             !isForeign(response, to: miss, next)
         else { return response }
@@ -133,6 +135,7 @@ extension ResponseCache {
                     let event = CallEvent.cacheOutcome(status, "asked the server meanwhile")
                     recorder?.remark(event.description, event, pass: pass)
                 } catch {
+                    self.noteUnanswered(miss)
                     _ = observation?.end(throwing: error, of: miss.request)
                     recorder?.remark("failed to ask the server meanwhile: \(TraceRecorder.text(of: error))", nil, pass: pass)
                 }

@@ -367,6 +367,52 @@ struct OpenTelemetryTests {
             "\(metrics.prometheus)")
     }
 
+    @Test("a lookup counts whatever comes of it: an answer to a HEAD, an error, or nothing before the caller leaves")
+    func lookups() async throws {
+        let metrics = CallMetrics()
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/fails") { throw HTTPError(.connection, phase: .notSent) }
+            if request.urlText.hasSuffix("/stalls") { try await untilCancelled() }
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let client = testClient(configuration: .init(observers: [metrics]), transport: stub) { CacheInterceptor() }
+        let misses: @Sendable (Int) -> Bool = { count in
+            metrics.prometheus.contains("midstream_cache_lookups_total{midstream_cache_outcome=\"uri-miss\"} \(count).0\n")
+        }
+        #expect(await httpError { try await client.send(HTTPRequest("http://h/fails")) }?.code == .connection)
+        #expect(misses(1), "\(metrics.prometheus)")
+        _ = try await client.send(HTTPRequest(.head, "http://h/a"))
+        #expect(misses(2), "\(metrics.prometheus)")
+        #expect(await httpError { try await client.send(HTTPRequest(.head, "http://h/fails")) }?.code == .connection)
+        #expect(misses(3), "\(metrics.prometheus)")
+        let stalling = Task { try await client.send(HTTPRequest("http://h/stalls")) }
+        await eventually { stub.requests.count == 4 }
+        stalling.cancel()
+        await #expect(throws: CancellationError.self) { try await stalling.value }
+        #expect(misses(4), "\(metrics.prometheus)")
+    }
+
+    @Test("a validation behind the answer that fails is a lookup, too")
+    func failedValidation() async throws {
+        let metrics = CallMetrics()
+        let isGone = Locked(false)
+        let stub = StubTransport { request in
+            if isGone.withLock({ $0 }) { throw HTTPError(.connection, phase: .notSent) }
+            let headers: HTTPHeaders = [.cacheControl: "max-age=0, stale-while-revalidate=100"]
+            return HTTPResponse(status: .ok, headers: headers, body: .text("x"), request: request)
+        }
+        let client = testClient(configuration: .init(observers: [metrics]), transport: stub) { CacheInterceptor() }
+        _ = try await client.send(HTTPRequest("http://h/"))
+        isGone.withLock { $0 = true }
+        let stale = try await client.send(HTTPRequest("http://h/"))
+        await eventually { "\(stale.trace)".contains("failed to ask the server meanwhile") }
+        let shown = metrics.prometheus
+        for outcome in ["uri-miss", "hit", "stale"] {
+            let line = "midstream_cache_lookups_total{midstream_cache_outcome=\"\(outcome)\"} 1.0\n"
+            #expect(shown.contains(line), "\(shown)")
+        }
+    }
+
     private struct Measured: HTTPTransport {
         var origins = ["https://h"]
 

@@ -17,7 +17,7 @@ public import MidstreamCore
 /// | `http.client.active_requests` | calls under way |
 /// | `http.client.open_connections` | connections of each origin, by whether they are idle, when they were counted last; see ``countConnections(of:)`` |
 /// | `midstream.retries` | attempts after the first that were decided on |
-/// | `midstream.cache.lookups` | requests that a cache saw, a validation in the background among them, by what it did |
+/// | `midstream.cache.lookups` | requests that a cache saw, failed ones and validations in the background among them, by what it did |
 /// | `midstream.circuit.state` | what the last change in a call led to, of whichever breaker of a key: 0 closed, 1 half open, 2 open |
 /// | `midstream.limit` | requests a concurrency limit allowed, by its key, when a failure lowered it last; what it has allowed since isn't told |
 /// | `midstream.fleet.degraded` | decisions that a member of a fleet made by itself, by what was decided |
