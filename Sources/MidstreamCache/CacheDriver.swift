@@ -107,9 +107,16 @@ extension ResponseCache {
         by answer: StoredAnswer, _ decision: CacheDecision, _ body: HTTPBody, _ inquiry: CacheInquiry, _ next: Next
     ) -> HTTPResponse {
         var response = made(by: answer, body, inquiry.request, at: inquiry.start)
-        note(&response, answer, decision, at: next.position)
-        if case .staleWhileRevalidate = decision {
-            validateInBackground(answer.entry, inquiry.request, inquiry.lookup, next, on: next.clock)
+        guard case .staleWhileRevalidate = decision, let call = next.call else {
+            note(&response, answer, decision, at: next.position)
+            return response
+        }
+        // Noted before it begins, since its own outcome comes after that.
+        let (isValidated, place) = turnToValidate(answer.entry, for: call)
+        note(&response, answer, isValidated ? decision : .stale(answer), at: next.position)
+        if !isValidated { inquiry.request.note("isn't validated, since as many others are as may be") }
+        if let place {
+            validateInBackground(answer.entry, inquiry.request, inquiry.lookup, next, for: call, at: place, on: next.clock)
         }
         return response
     }

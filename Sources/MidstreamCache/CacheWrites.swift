@@ -91,13 +91,26 @@ extension ResponseCache {
         return response
     }
 
-    /// Validates an entry while its stale response is read (RFC 5861 §3): as a call of its own, one per entry at a time. Its outcome is
-    /// added to the trace of the call that has been answered.
+    /// Whether an entry is validated behind its stale response: by one validation at a time, and by none while all places of the client are
+    /// taken.
+    ///
+    /// - Returns: Also the place in which ``validateInBackground(_:_:_:_:for:at:on:)`` has to begin it; nil: it doesn't begin.
+    func turnToValidate(_ entry: CacheEntry, for call: Call) -> (isValidated: Bool, place: Int?) {
+        validating.withLock { validating in
+            if validating.contains(entry.id) { return (true, nil) }
+            guard let place = call.owner.background.takePlace() else { return (false, nil) }
+            validating.insert(entry.id)
+            return (true, place)
+        }
+    }
+
+    /// Validates an entry while its stale response is read (RFC 5861 §3): as a call of its own. Its outcome is added to the trace of the call
+    /// that has been answered.
     @inline(never)
     func validateInBackground(
-        _ entry: CacheEntry, _ request: HTTPRequest, _ lookup: CacheLookup, _ next: Next, on clock: any Clock<Duration>
+        _ entry: CacheEntry, _ request: HTTPRequest, _ lookup: CacheLookup, _ next: Next, for call: Call, at place: Int,
+        on clock: any Clock<Duration>
     ) {
-        guard let call = next.call, validating.withLock({ $0.insert(entry.id).inserted }) else { return }
         let (detached, limit) = next.detached(from: call, timeout: request.timeout)
         let askedRange = request.method == .get ? request.headers[.range] : nil
         var request = request.asNewCall()
@@ -115,7 +128,7 @@ extension ResponseCache {
             request, demand, lookup, reason, rules.miss(reason, .get, demand, lookup), on: clock, isInBackground: true)
         // Not the position, which would hold the client.
         let (recorder, pass) = (call.recorder, next.position.pass)
-        let hasBegun = call.owner.background.start { [self] in
+        call.owner.background.start(at: place) { [self] in
             let observation = detached.position.call?.observation
             observation?.begin(miss.request)
             await ChainPosition.local.withValue(detached.position) {
@@ -142,6 +155,5 @@ extension ResponseCache {
             }
             validating.withLock { _ = $0.remove(entry.id) }
         }
-        if !hasBegun { validating.withLock { _ = $0.remove(entry.id) } }
     }
 }

@@ -101,6 +101,35 @@ struct BackgroundValidationTests {
         #expect(stale.isHit)
     }
 
+    @Test("while 32 validations are under way, a further stale answer says that it isn't validated, and later it is")
+    func noMorePlaces() async throws {
+        let gate = Gate()
+        let bench = CacheBench { request in
+            if request.headers["If-None-Match"] != nil { await gate.wait() }
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=10, stale-while-revalidate=60", "ETag": "\"a\""],
+                body: .text("x"), request: request)
+        }
+        let urls = (1...33).map { "http://cache.test/\($0)" }
+        for url in urls { _ = try await bench.get(url) }
+        bench.clock.advance(20)
+        for url in urls.dropLast() {
+            let stale = try await bench.get(url)
+            #expect(stale.isHit && "\(stale.trace)".contains("stale for 10 s; validated meanwhile"))
+        }
+        let last = try await bench.get(urls[32])
+        #expect(last.isHit && last.cacheStatus?.ttl == -10)
+        #expect(!"\(last.trace)".contains("validated meanwhile") && "\(last.trace)".contains("isn't validated"))
+        // That of another request is under way.
+        let again = try await bench.get(urls[0])
+        #expect("\(again.trace)".contains("validated meanwhile"))
+        await eventually { bench.sent >= 65 }
+        #expect(bench.sent == 65)
+        gate.open()
+        try await eventually { try await bench.get(urls[32]).cacheStatus?.ttl == 10 }
+        #expect(bench.sent == 66)
+    }
+
     @Test("a validation behind the answer ends with its client")
     func released() async throws {
         let wasCancelled = Gate()

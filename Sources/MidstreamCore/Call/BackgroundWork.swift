@@ -4,7 +4,8 @@ internal import Interception
 package final class BackgroundWork: Sendable {
     private struct State {
         var next = 0
-        var tasks: [Int: Task<Void, Never>] = [:]
+        /// By their places; nil: yet to begin.
+        var tasks: [Int: Task<Void, Never>?] = [:]
     }
 
     private static let maximum = 32
@@ -13,24 +14,31 @@ package final class BackgroundWork: Sendable {
     package init() {}
 
     deinit {
-        for task in state.withLock({ $0.tasks }).values { task.cancel() }
+        for task in state.withLock({ $0.tasks }).values { task?.cancel() }
     }
 
-    /// Begins a piece of work, unless 32 are under way.
+    /// Takes a place for a piece of work, which has to begin there.
+    ///
+    /// - Returns: Nil: 32 are taken.
+    package func takePlace() -> Int? {
+        state.withLock { state -> Int? in
+            guard state.tasks.count < Self.maximum else { return nil }
+            state.next += 1
+            state.tasks.updateValue(nil, forKey: state.next)
+            return state.next
+        }
+    }
+
+    /// Begins a piece of work, whose end frees its place.
     ///
     /// - Parameter work: Mustn't hold the client.
-    /// - Returns: Whether it was begun.
-    package func start(_ work: @escaping @Sendable () async -> Void) -> Bool {
+    package func start(at place: Int, _ work: @escaping @Sendable () async -> Void) {
         state.withLock { state in
-            guard state.tasks.count < Self.maximum else { return false }
-            state.next += 1
-            let number = state.next
             // Begun under the lock, so that its end finds it. With the task-local values of the caller it would hold the client.
-            state.tasks[number] = CallersExecutor().startDetached { [weak self] in
+            state.tasks[place] = CallersExecutor().startDetached { [weak self] in
                 await work()
-                self?.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
+                self?.state.withLock { _ = $0.tasks.removeValue(forKey: place) }
             }
-            return true
         }
     }
 }
