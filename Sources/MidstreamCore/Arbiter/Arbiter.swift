@@ -149,8 +149,16 @@ package final class Arbiter: HTTPInterceptor {
             if position.isOver(position.deadline), (error as? HTTPError)?.code == .deadlineExceeded { throw error }
             if let reason = position.reasonToEnd { throw reason }
             if error is CancellationError { throw error }
-            return .failure((error as? HTTPError)?.befalling(attempt.request) ?? error)
+            return .failure(failure(error, of: attempt))
         }
+    }
+
+    /// The error of an attempt. What an interceptor has sent last may never have left, and what it had sent before may have been answered.
+    private func failure(_ error: any Error, of attempt: Attempt) -> any Error {
+        guard var failure = (error as? HTTPError)?.befalling(attempt.request) else { return error }
+        let mayHaveActed = attempt.next.call?.mayHaveActed(in: attempt.request.attempt) == true
+        if failure.phase == .notSent, mayHaveActed { failure.phase = .maybeProcessed }
+        return failure
     }
 
     /// How long the server asks to wait, as far as that is honoured.

@@ -174,12 +174,14 @@ struct Exchange: Interceptor {
         do {
             var response =
                 if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
+            call?.noteReach(of: request, .answered, status: response.status)
             switch options.delivery {
             case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
             case .streamed: Self.opened(response, call)
             }
             return response
         } catch {
+            call?.noteReach(of: request, (error as? HTTPError)?.phase ?? .maybeProcessed, status: nil)
             if options.delivery == .streamed { Self.charge((error as? HTTPError)?.metrics, to: call) }
             throw error
         }

@@ -194,6 +194,30 @@ struct ResendRulesTests {
         #expect(stub.requests.map(\.description) == ["POST https://h/pay"])
     }
 
+    /// What the server makes of a POST before another request of the interceptor isn't sent.
+    @Test(
+        "E10 nor is one that was answered before an interceptor sent it again, unless it was asked for credentials",
+        arguments: [HTTPStatus.accepted, .unauthorized])
+    func sentTwiceByAnInterceptor(status: HTTPStatus) async {
+        let stub = StubTransport { request in
+            if request.urlText.hasSuffix("/again") { throw HTTPError(.connection, request: request, phase: .notSent) }
+            return HTTPResponse(status: status, request: request)
+        }
+        let client = bench.client(stub, maxRetries: 1, validators: validators(.library)) { _ in
+        } interceptors: {
+            ClosureHTTPInterceptor { request, next in
+                _ = try await next(request)
+                var again = request
+                again.urlText += "/again"
+                return try await next(again)
+            }.at(.attempt)
+        }
+        let error = await bench.waits(0, of: client, HTTPRequest(.post, "/pay")).result.httpError
+        let isSentAgain = status == .unauthorized
+        #expect(stub.requests.count == (isSentAgain ? 4 : 2))
+        #expect(error?.phase == (isSentAgain ? .notSent : .maybeProcessed) && error?.isTransient == isSentAgain)
+    }
+
     @Test("E10 what a transport fails with is the call's, also where that sends by another client")
     func transportOfAnotherClient() async throws {
         let stub = StubTransport(sequence: [.fail(HTTPError(.connection, phase: .notSent)), .respond(.ok)])
