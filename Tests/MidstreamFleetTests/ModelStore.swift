@@ -80,16 +80,16 @@ final class ModelLink: FleetStore {
 
     private let model: ModelStore
     private let patience: Duration
-    private let fate: @Sendable () -> Fate
+    private let fate: @Sendable () async -> Fate
 
-    init(_ model: ModelStore, patience: Duration = .milliseconds(20), fate: @escaping @Sendable () -> Fate) {
+    init(_ model: ModelStore, patience: Duration = .milliseconds(20), fate: @escaping @Sendable () async -> Fate) {
         self.model = model
         self.patience = patience
         self.fate = fate
     }
 
     private func run<Value: Sendable>(_ work: () -> Value) async -> Answer<Value> {
-        switch fate() {
+        switch await fate() {
         case .arrives(let delay):
             try? await model.stopwatch.timer.sleep(for: delay)
             return .success(work())

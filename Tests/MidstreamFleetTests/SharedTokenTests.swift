@@ -22,6 +22,20 @@ struct SharedTokenTests {
         return core
     }
 
+    /// A member that has a hundred tokens, as long as somebody holds them, of which the store knows nothing.
+    private func memberWithTokens(
+        on clock: any Clock<Duration>, _ fate: @escaping @Sendable () async -> ModelLink.Fate
+    ) -> (FleetCore, [SharedToken]) {
+        let link = ModelLink(model, patience: .zero, fate: fate)
+        let core = FleetCore(name: "f", key: testKey, member: "m", clock: clock, store: link)
+        Belongings.current?.add(core)
+        let tokens = (0..<100).map { core.sharedToken("t\($0)") }
+        for token in tokens { _ = token.held(for: Issuer().first) }
+        return (core, tokens)
+    }
+
+    private func isStored(_ token: SharedToken) -> Bool { model.withToken(token.name) { token, _ in token.isKnown } }
+
     /// The issuer's clock is ahead, so that what it gives out is later than any login here.
     private func authenticator(_ core: FleetCore, _ issuer: Issuer) -> FleetAuthenticator<OAuthAuthenticator> {
         Fleet(core).sharing(issuer.authenticator { Date() + 60 }, as: "t", whenAlone: .refreshAlone)
@@ -73,6 +87,41 @@ struct SharedTokenTests {
         core.hear(names.news, [names.token("t")])
         core.hear(names.news, nil)
         #expect(core.newsHeard == heard + 2)
+    }
+
+    @Test("is put back when it is lost, and none but that")
+    func loss() async {
+        let (clock, sent) = (TestClock(), Locked(0))
+        let (core, tokens) = memberWithTokens(on: clock) {
+            sent.withLock { $0 += 1 }
+            return .arrives(after: .zero)
+        }
+        core.hear(core.names.news, [core.names.token("t7") + ":lost"])
+        await eventually { isStored(tokens[7]) }
+        #expect(sent.withLock { $0 } == 1)
+        #expect(tokens.filter(isStored).count == 1)
+    }
+
+    @Test("is put back among others a few at a time, and again after those when it is lost on its way")
+    func manyAtOnce() async {
+        let (clock, gate, sent) = (TestClock(), Gate(), Locked((all: 0, present: 0, most: 0)))
+        let (core, tokens) = memberWithTokens(on: clock) {
+            let number = sent.withLock { sent in
+                sent = (sent.all + 1, sent.present + 1, max(sent.most, sent.present + 1))
+                return sent.all
+            }
+            await gate.wait()
+            sent.withLock { $0.present -= 1 }
+            return number <= 4 ? .isLost : .arrives(after: .zero)
+        }
+        core.changed(isConnected: true)
+        await gate.reached(by: 4)
+        gate.open()
+        await eventually {
+            clock.advance(by: SharedToken.offerPause)
+            return tokens.allSatisfy(isStored)
+        }
+        #expect(sent.withLock { $0.most } == 4)
     }
 
     @Test("isn't read from a record with a number that can't be counted up", arguments: [-1, 1 << 53, Int64.max])

@@ -93,6 +93,18 @@
             withExtendedLifetime(server) {}
         }
 
+        @Test("isn't taken for one by what puts back tokens, for which no call waits")
+        func puttingBack() async throws {
+            let server = try await RedisServer()
+            // No answer comes in time for a call.
+            let fleet = try server.fleet(patience: .zero)
+            let tokens = (0..<20).map { fleet.core.sharedToken("t\($0)") }
+            for token in tokens { _ = token.held(for: Issuer().first) }
+            #expect(try await reserves(fleet))
+            await eventually { (try? await server.command(["KEYS", "*:t:*"]).elements?.count) == tokens.count }
+            #expect(fleet.core.degradation == nil)
+        }
+
         @Test("goes on with the wrong password, which is shown nowhere")
         func password() async throws {
             let server = try await RedisServer(["--requirepass", "right"])

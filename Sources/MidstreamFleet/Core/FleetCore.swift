@@ -19,9 +19,18 @@ final class FleetCore: Sendable {
         var owed: Set<String> = []
         /// Whether a task is telling it.
         var isPaying = false
+        /// What puts back tokens, the next one last.
+        var offers: [Offer] = []
+        /// How many tasks are doing that.
+        var offering = 0
     }
 
+    /// Puts back a token. Says whether that is done.
+    typealias Offer = @Sendable () async -> Bool
+
     private static let mostOwed = 10_000
+    /// All members do it at the same time, while calls wait for the same store.
+    private static let mostOffering = 4
 
     private struct WeakToken { weak var token: SharedToken? }
 
@@ -31,6 +40,8 @@ final class FleetCore: Sendable {
     let stopwatch: Stopwatch
     let near: NearKeys
     let store: any FleetStore
+    /// The same one for what no call waits for.
+    let patientStore: any FleetStore
     /// How the store is reached; nil for one in memory.
     private let link: RedisLink?
     private let member: String
@@ -46,6 +57,7 @@ final class FleetCore: Sendable {
         self.key = key
         self.member = member
         self.store = store
+        patientStore = link.map { RedisStore($0, isPatient: true) as any FleetStore } ?? store
         self.link = link
         names = FleetNames(fleet: name, key: key)
         near = NearKeys(names)
@@ -115,6 +127,31 @@ final class FleetCore: Sendable {
         }
     }
 
+    /// Puts back a token in the background, before those that wait for that already; after a pause again, and after them, until it is done.
+    func putBack(_ offer: @escaping Offer) {
+        let isMore = state.withLock { state in
+            state.offers.append(offer)
+            guard state.offering < Self.mostOffering else { return false }
+            state.offering += 1
+            return true
+        }
+        guard isMore else { return }
+        _ = CallersExecutor().startDetached { [weak self, timer = stopwatch.timer] in
+            while let offer = self?.nextOffer() {
+                if await offer() { continue }
+                try? await timer.sleep(for: SharedToken.offerPause)
+                self?.state.withLock { $0.offers.insert(offer, at: 0) }
+            }
+        }
+    }
+
+    private func nextOffer() -> Offer? {
+        state.withLock { state in
+            if state.offers.isEmpty { state.offering -= 1 }
+            return state.offers.popLast()
+        }
+    }
+
     var newsHeard: Int { state.withLock { $0.heard } }
 
     /// Waits until a member has done something to a token, for so long at most; not at all if there has been any news since `heard`.
@@ -164,8 +201,10 @@ extension FleetCore: RedisListener {
             if content == nil { offerTokens() }
             return
         }
-        // So has one that has evicted them, which a member finds that looks for one.
-        if content?.contains(where: names.isLoss) == true { return offerTokens() }
+        // One that has evicted a token has forgotten that one, which a member finds that looks for it.
+        if let lost = content?.filter(names.isLoss), !lost.isEmpty {
+            return offerTokens { lost.contains(names.loss(ofToken: $0.name)) }
+        }
         // Removals are heard here as well, and are nothing to wait for.
         guard content?.contains(where: names.isToken) != false else { return }
         let listeners = state.withLock { state in
@@ -184,9 +223,9 @@ extension FleetCore: RedisListener {
         changes.send(fleetState)
     }
 
-    private func offerTokens() {
-        for token in state.withLock({ $0.tokens.compactMap(\.token) }) where token.present.record.generation > 0 {
-            token.offerInBackground(holder: "", grace: grace)
+    private func offerTokens(where isMeant: (SharedToken) -> Bool = { _ in true }) {
+        for token in state.withLock({ $0.tokens.compactMap(\.token) }) where isMeant(token) {
+            if token.present.record.generation > 0 { token.offerInBackground(holder: "", grace: grace) }
         }
     }
 }

@@ -24,7 +24,7 @@ final class SharedToken: Sendable {
     private let held = Locked(Held.none)
     /// Hashes of the tokens that were held lately.
     private let former = Locked<[Int]>([])
-    /// Whether a task is putting the token back.
+    /// Whether it is being put back, or waits for that.
     private let isOffering = Locked(false)
     static let offerPause = Duration.milliseconds(100)
 
@@ -117,15 +117,19 @@ final class SharedToken: Sendable {
     ///
     /// - Returns: What the store has; nil when it didn't answer.
     func offer(holder: String = "", grace: Duration = .zero) async -> TokenRecord? {
+        await offer(to: core.store, holder, grace)
+    }
+
+    private func offer(to store: any FleetStore, _ holder: String, _ grace: Duration) async -> TokenRecord? {
         var held = present
         if held.record.token.isEmpty, let token = held.token, let bytes = try? sealed(token) { held.record.token = bytes }
-        if let wish = held.wish { return await begin(held.record, by: wish) }
-        return try? await core.store.offerToken(held.record, as: name, holder: holder, grace: grace).get()
+        if let wish = held.wish { return await begin(held.record, by: wish, in: store) }
+        return try? await store.offerToken(held.record, as: name, holder: holder, grace: grace).get()
     }
 
     /// Begins or ends a login in the store, unless the same wish has done so before.
-    private func begin(_ record: TokenRecord, by wish: String) async -> TokenRecord? {
-        guard let begun = try? await core.store.replaceToken(record, as: name, wish: wish).get() else { return nil }
+    private func begin(_ record: TokenRecord, by wish: String, in store: any FleetStore) async -> TokenRecord? {
+        guard let begun = try? await store.replaceToken(record, as: name, wish: wish).get() else { return nil }
         held.withLock { held in
             // There may have been another login, or a refresh of this one, here or by another member.
             guard held.wish == wish else { return }
@@ -144,16 +148,14 @@ final class SharedToken: Sendable {
         }
         guard isFirst else { return }
         // It is held only while something is to be done.
-        _ = CallersExecutor().startDetached { [weak self, timer = core.timer] in
-            while await self?.isOffered(holder, grace) == false { try? await timer.sleep(for: Self.offerPause) }
-        }
+        core.putBack { [weak self] in await self?.isOffered(holder, grace) ?? true }
     }
 
     /// Whether the store has nothing older, or will never be asked again.
     private func isOffered(_ holder: String, _ grace: Duration) async -> Bool {
-        let there = await offer(holder: holder, grace: grace)
+        let there = await offer(to: core.patientStore, holder, grace)
         return isOffering.withLock { isOffering in
-            // One that has come since then is offered by this task, too.
+            // One that has come since then is offered again, too.
             isOffering = core.isOpen && there.map { present.isNewer(than: $0) } ?? true
             return !isOffering
         }

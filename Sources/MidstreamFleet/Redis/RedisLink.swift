@@ -113,15 +113,23 @@ final class RedisLink: Sendable {
 
     /// Sends a command, and waits for its reply as long as the patience lasts.
     ///
-    /// - Parameter condition: See ``RedisConnection/send(_:if:)``; nil when it doesn't hold.
-    func ask(_ make: (RedisSession) -> RESPCommand, if condition: () -> Bool = { true }) async -> Answer<RESPValue>? {
+    /// - Parameters:
+    ///   - isPatient: Whether no call waits: the reply may take as long as that to a heartbeat, and doesn't say whether Redis is in time.
+    ///   - condition: See ``RedisConnection/send(_:if:)``; nil when it doesn't hold.
+    func ask(
+        _ make: (RedisSession) -> RESPCommand, isPatient: Bool, if condition: () -> Bool = { true }
+    ) async -> Answer<RESPValue>? {
         let begin = stopwatch.elapsedNanoseconds
         switch await arrival() {
         case .failure(let failure): return .failure(failure)
         case .success(let session):
             guard let reply = session.commands.send(make(session), if: condition) else { return nil }
-            return await answer(reply, since: begin)
+            return isPatient ? await patientAnswer(reply) : await answer(reply, since: begin)
         }
+    }
+
+    private func patientAnswer(_ reply: RedisConnection.Reply) async -> Answer<RESPValue> {
+        await reply.value(within: settings.limits.heartbeat, on: stopwatch.timer) ?? .failure(.timedOut)
     }
 
     /// Sends a command of which nobody waits for the reply, if there is a connection.

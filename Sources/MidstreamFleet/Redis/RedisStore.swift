@@ -16,9 +16,12 @@ final class RedisStore: FleetStore {
 
     private let link: RedisLink
     private let names: FleetNames
+    private let isPatient: Bool
 
-    init(_ link: RedisLink) {
+    /// - Parameter isPatient: See ``RedisLink/ask(_:isPatient:if:)``.
+    init(_ link: RedisLink, isPatient: Bool = false) {
         self.link = link
+        self.isPatient = isPatient
         names = link.settings.names
     }
 
@@ -29,10 +32,11 @@ final class RedisStore: FleetStore {
         _ script: StoreScript, keys: [String], _ words: [Word], if condition: () -> Bool = { true },
         otherwise unsent: Answer<Value> = .failure(.timedOut), _ read: (RESPValue) -> Value?
     ) async -> Answer<Value> {
-        var answer = await link.ask({ $0.command(script, keys: keys, words) }, if: condition)
+        var answer = await link.ask({ $0.command(script, keys: keys, words) }, isPatient: isPatient, if: condition)
         if answer == .failure(.refused("NOSCRIPT")) {
             // Somebody has emptied the list of scripts.
-            answer = await link.ask({ $0.command(script, isNew: true, keys: keys, words) }, if: condition)
+            answer = await link.ask(
+                { $0.command(script, isNew: true, keys: keys, words) }, isPatient: isPatient, if: condition)
         }
         return answer?.flatMap { value in
             read(value).map { .success($0) } ?? .failure(StoreFailure.refused("a reply that makes no sense"))

@@ -18,7 +18,8 @@ struct FleetNames: Sendable {
     /// Not hashed with the key: members must agree about tokens while the key is replaced.
     func token(_ name: String) -> String { tokens + "\(Self.hash(name)):v1" }
     func isToken(_ name: String) -> Bool { name.hasPrefix(tokens) }
-    /// Whether a name is what members are told when a token isn't there.
+    /// What members are told when a token isn't there.
+    func loss(ofToken token: String) -> String { token + ":lost" }
     func isLoss(_ name: String) -> Bool { isToken(name) && name.hasSuffix(":lost") }
     private var tokens: String { prefix + "t:" }
     func lock(ofToken token: String) -> String { token + ":lock" }
