@@ -194,6 +194,20 @@
             }
         }
 
+        @Test("removes also for members whose first key is the other one", arguments: ["u", "o", "a"])
+        func otherKeyFirst(kind: String) async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let client = Self.client(try server.fleet(key: makeKey(1, alsoOpening: 2)), sends, length: 100)
+            let other = try server.fleet(key: makeKey(2, alsoOpening: 1))
+            let request = HTTPRequest("https://h.test/a")
+            for _ in 0..<2 { _ = try await client.send(request) }
+            #expect(sends.withLock { $0 } == 1)
+            try await Self.remove(kind, from: other.cache())
+            _ = try await client.send(request)
+            #expect(sends.withLock { $0 } == 2)
+        }
+
         @Test("doesn't keep what another member removes while it is on its way", arguments: ["u", "o", "a"])
         func removedOnItsWay(kind: String) async throws {
             let server = try await RedisServer()

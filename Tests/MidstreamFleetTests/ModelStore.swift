@@ -213,5 +213,5 @@ final class ModelLink: FleetStore {
     func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration, isConfirmed: Bool) async -> Answer<Bool> {
         .failure(.timedOut)
     }
-    func remove(_ stamp: String) async -> Answer<Void> { .failure(.timedOut) }
+    func remove(_ stamps: [String]) async -> Answer<Void> { .failure(.timedOut) }
 }

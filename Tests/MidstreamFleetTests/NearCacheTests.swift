@@ -59,6 +59,28 @@
             #expect(heard == Array(repeating: "https://h.test/a", count: 12))
         }
 
+        @Test("hear of what a member removes whose first key is the other one")
+        func otherKeyFirst() async throws {
+            let server = try await RedisServer()
+            let (fleet, other) = (
+                try server.fleet(key: makeKey(1, alsoOpening: 2)), try server.fleet(key: makeKey(2, alsoOpening: 1))
+            )
+            let (key, near) = (CacheKey(url: "https://h.test/a"), fleet.core.near)
+            // What the first one reads is forgotten when it has connected.
+            _ = try await fleet.cache().entries(for: key)
+            let stream = near.forgotten.stream()
+            _ = try await fleet.cache().entries(for: key)
+            let before = fleet.core.removals
+            try await other.cache().remove(key)
+            try await other.cache().removeAll(origin: key.origin)
+            // Each under both names.
+            await eventually(within: .seconds(60)) { fleet.core.removals >= before + 4 }
+            near.forgotten.close()
+            var count = 0
+            for await forgotten in stream where forgotten == key { count += 1 }
+            #expect(count == 2)
+        }
+
         @Test("hear of everything before too much is remembered for them, also of one origin whose URLs are removed")
         func bounded() async {
             let near = nearKeys()

@@ -101,12 +101,12 @@ struct FleetCacheStore: CacheStore {
 
     func remove(_ key: CacheKey) async throws {
         removals.remove(key.url)
-        try await core.remove(core.names.url(key.url))
+        try await core.remove(core.names.urls(key.url))
     }
 
     func removeAll(origin: String?) async throws {
         removals.removeAll(origin: origin)
-        try await core.remove(origin.map(core.names.origin) ?? core.names.everything)
+        try await core.remove(origin.map(core.names.origins) ?? [core.names.everything])
     }
 }
 

@@ -92,17 +92,18 @@ final class FleetCore: Sendable {
 
     private func noteRemoval() { state.withLock { $0.removals += 1 } }
 
-    /// Removes what is valid by a stamp. A store that can't take that now is told as soon as it can, since no other member would hear of it.
-    func remove(_ stamp: String) async throws {
+    /// Removes what is valid by any of some stamps. A store that can't take that now is told as soon as it can, since no other member would
+    /// hear of it.
+    func remove(_ stamps: [String]) async throws {
         defer { noteRemoval() }
-        let answer = await store.remove(stamp)
-        if case .failure = answer { owe(stamp) }
+        let answer = await store.remove(stamps)
+        if case .failure = answer { owe(stamps) }
         try answer.get()
     }
 
-    private func owe(_ stamp: String) {
+    private func owe(_ stamps: [String]) {
         let isFirst = state.withLock { state in
-            state.owed.insert(stamp)
+            state.owed.formUnion(stamps)
             if state.owed.count > Self.mostOwed { state.owed = [names.everything] }
             defer { state.isPaying = true }
             return !state.isPaying
@@ -117,7 +118,7 @@ final class FleetCore: Sendable {
     private func isPaid() async -> Bool {
         // One that fails again meanwhile is owed anew.
         while let stamp = state.withLock({ $0.owed.popFirst() }) {
-            guard case .failure = await store.remove(stamp) else { continue }
+            guard case .failure = await store.remove([stamp]) else { continue }
             state.withLock { _ = $0.owed.insert(stamp) }
             break
         }

@@ -163,8 +163,8 @@ final class RedisStore: FleetStore {
         return await run(.updateResponse, keys: keys.all, words, \.isDone)
     }
 
-    func remove(_ stamp: String) async -> Answer<Void> {
-        await run(.remove, keys: [stamp], [Self.stampLife.milliseconds, .text(names.news)]) { _ in () }
+    func remove(_ stamps: [String]) async -> Answer<Void> {
+        await run(.remove, keys: stamps, [Self.stampLife.milliseconds, .text(names.news)]) { _ in () }
     }
 }
 

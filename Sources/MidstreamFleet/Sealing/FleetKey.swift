@@ -101,7 +101,10 @@ extension FleetKey {
     }
 
     /// Random bytes that all members know, and others only where nothing is sealed.
-    func salt(of fleet: String) -> [UInt8] {
-        SHA256.hash(Array("midstream fleet \(fleet)".utf8) + (secrets.first ?? []))
+    func salt(of fleet: String) -> [UInt8] { salts(of: fleet)[0] }
+
+    /// Those of each secret, that which seals first; at least one.
+    func salts(of fleet: String) -> [[UInt8]] {
+        (secrets.isEmpty ? [[]] : secrets).map { SHA256.hash(Array("midstream fleet \(fleet)".utf8) + $0) }
     }
 }

@@ -4,11 +4,13 @@ internal import MidstreamCacheStore
 struct FleetNames: Sendable {
     /// Of all keys. The braces keep them in one slot of a cluster.
     let prefix: String
-    private let hashing: Fingerprint
+    /// By each secret of the key, that which seals first.
+    private let hashings: [Fingerprint]
+    private var hashing: Fingerprint { hashings[0] }
 
     init(fleet: String, key: FleetKey) {
         prefix = "midstream:{\(Self.hash(fleet))}:"
-        hashing = Fingerprint(salt: key.salt(of: fleet))
+        hashings = key.salts(of: fleet).map(Fingerprint.init(salt:))
     }
 
     var members: String { prefix + "members:v1" }
@@ -28,8 +30,17 @@ struct FleetNames: Sendable {
     /// Prefixes of what near caches have to hear of, beside removals: stamps change without those, too.
     var watched: [String] { [prefix + "c:"] }
     var everything: String { prefix + "a:v1" }
-    func origin(_ origin: String) -> String { prefix + "o:\(hashing.text(of: [origin]).prefix(32)):v1" }
-    func url(_ url: String) -> String { prefix + "u:\(hashing.text(of: [url]).prefix(32)):v1" }
+    func origin(_ origin: String) -> String { self.origin(origin, hashing) }
+    func url(_ url: String) -> String { self.url(url, hashing) }
+    /// What they are removed by: members whose key has its secrets in the other order have other names for them.
+    func origins(_ origin: String) -> [String] { hashings.map { self.origin(origin, $0) } }
+    func urls(_ url: String) -> [String] { hashings.map { self.url(url, $0) } }
+    private func origin(_ origin: String, _ hashing: Fingerprint) -> String {
+        prefix + "o:\(hashing.text(of: [origin]).prefix(32)):v1"
+    }
+    private func url(_ url: String, _ hashing: Fingerprint) -> String {
+        prefix + "u:\(hashing.text(of: [url]).prefix(32)):v1"
+    }
     /// Whether a name is that of what is removed.
     func isStamp(_ name: String) -> Bool { ["a:", "o:", "u:"].contains { name.hasPrefix(prefix + $0) } }
     func piece(_ number: UInt64, _ place: Int64) -> String { prefix + "b:\(String(number, radix: 16)):\(place):v1" }

@@ -174,8 +174,8 @@ package protocol FleetStore: Sendable {
     ///
     /// - Parameter isConfirmed: Whether it is from now on as if it began just now. Otherwise it has changed, and a part may take its place.
     func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration, isConfirmed: Bool) async -> Answer<Bool>
-    /// Removes what is valid by a stamp.
-    func remove(_ stamp: String) async -> Answer<Void>
+    /// Removes what is valid by any of some stamps.
+    func remove(_ stamps: [String]) async -> Answer<Void>
 }
 
 /// So many tokens in so much time.

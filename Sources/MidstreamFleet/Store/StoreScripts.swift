@@ -167,12 +167,14 @@ enum StoreScript: CaseIterable, Sendable {
                 prolongAll(ARGV[3], redis.call('HGET', KEYS[1], 'p' .. ARGV[1]) or '')
                 return 1
                 """
-        // KEYS: a stamp. ARGV: life, channel.
+        // KEYS: stamps. ARGV: life, channel.
         case .remove:
             """
             local t = redis.call('TIME')
-            redis.call('SET', KEYS[1], t[1] .. '.' .. t[2], 'PX', ARGV[1])
-            redis.call('PUBLISH', ARGV[2], KEYS[1])
+            for n = 1, #KEYS do
+              redis.call('SET', KEYS[n], t[1] .. '.' .. t[2], 'PX', ARGV[1])
+              redis.call('PUBLISH', ARGV[2], KEYS[n])
+            end
             return 1
             """
         }
