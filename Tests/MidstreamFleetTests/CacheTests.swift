@@ -194,6 +194,39 @@
             }
         }
 
+        @Test("never gives out again what was removed, though Redis comes back with data from before")
+        func oldData() async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let fleet = try server.fleet()
+            let (client, request) = (Self.client(fleet, sends, length: 100), HTTPRequest("https://h.test/a"))
+            for _ in 0..<2 { _ = try await client.send(request) }
+            #expect(sends.withLock { $0 } == 1)
+            try await server.command(["SAVE"])
+            try await Self.remove("u", from: fleet.cache())
+            await server.kill()
+            await eventually { fleet.state.isDegraded }
+            try await server.start()
+            await eventually { !fleet.state.isDegraded }
+            _ = try await client.send(request)
+            #expect(sends.withLock { $0 } == 2)
+        }
+
+        @Test("loses nothing when a member connects again to the same Redis")
+        func lostConnection() async throws {
+            let server = try await RedisServer()
+            let sends = Locked(0)
+            let fleet = try server.fleet()
+            let (client, request) = (Self.client(fleet, sends, length: 100), HTTPRequest("https://h.test/a"))
+            for _ in 0..<2 { _ = try await client.send(request) }
+            let before = fleet.core.removals
+            try await server.command(["CLIENT", "KILL", "TYPE", "normal"])
+            // Both the end and the beginning of a connection count as a removal.
+            await eventually { fleet.core.removals >= before + 2 }
+            _ = try await client.send(request)
+            #expect(sends.withLock { $0 } == 1)
+        }
+
         @Test("removes also for members whose first key is the other one", arguments: ["u", "o", "a"])
         func otherKeyFirst(kind: String) async throws {
             let server = try await RedisServer()

@@ -126,6 +126,15 @@
             }
         }
 
+        @Test("connects also as a user that may not ask Redis which process it is")
+        func withoutInfo() async throws {
+            let server = try await RedisServer()
+            try await server.command(["ACL", "SETUSER", "u", "on", ">p", "~*", "&*", "+@all", "-info"])
+            let fleet = try RedisServer.fleet(at: "redis://u:p@localhost:\(server.port)", name: "f")
+            #expect(try await reserves(fleet))
+            if case .connected = fleet.state.connection {} else { Issue.record("\(fleet.state)") }
+        }
+
         @Test("goes on when the certificate is another's", .enabled(if: RedisServer.hasCertificates))
         func certificate() async throws {
             let server = try await RedisServer(secure: true)

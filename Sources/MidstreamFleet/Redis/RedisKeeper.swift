@@ -5,6 +5,8 @@ extension RedisLink {
     private static let heartbeat = Duration.seconds(3)
     /// How long a member counts after its last heartbeat.
     private static let memberLife = Duration.seconds(10)
+    /// How long it is remembered which process Redis was, after the last heartbeat: without that everything is removed.
+    private static let processLife = Duration.seconds(365 * 86_400)
 
     /// Connects, again and again, and finds out whether Redis answers, until the link is gone or the task cancelled.
     ///
@@ -75,8 +77,18 @@ extension RedisLink {
     func beat(_ session: RedisSession) -> RedisConnection.Reply? {
         session.commands.send(
             session.command(
-                .heartbeat, keys: [settings.names.members],
-                [.text(settings.member), "\(Self.memberLife.wholeMilliseconds)"]))
+                .heartbeat, keys: [settings.names.members, settings.names.process],
+                [
+                    .text(settings.member), "\(Self.memberLife.wholeMilliseconds)", "\(Self.processLife.wholeMilliseconds)",
+                ]))
+    }
+
+    /// Has everything removed if Redis may have forgotten what was.
+    func recognize(_ session: RedisSession) -> RedisConnection.Reply? {
+        session.commands.send(
+            session.command(
+                .recognize, keys: [settings.names.process, settings.names.everything],
+                ["\(Self.processLife.wholeMilliseconds)", "\(RedisStore.stampLife.wholeMilliseconds)"]))
     }
 
     func count(_ reply: RESPValue) {

@@ -222,7 +222,7 @@ final class RedisLink: Sendable {
         if isNew { listener?.changed(isConnected: false) }
     }
 
-    /// A session in which Redis has answered a heartbeat.
+    /// A session in which Redis has been recognized, and has answered a heartbeat.
     func connected() async throws -> RedisSession {
         let late: @Sendable (Duration) -> HTTPError = {
             HTTPError(.timeout, "Redis took longer than \($0) to begin.", phase: .notSent)
@@ -236,13 +236,19 @@ final class RedisLink: Sendable {
                 self?.becomeDown(because: "\($0)")
             }
             do {
-                guard case .value(let answer) = await beat(session)?.wait() else { throw CancellationError() }
-                count(try answer.get())
+                let (recognized, beaten) = (recognize(session), beat(session))
+                _ = try await Self.value(of: recognized)
+                count(try await Self.value(of: beaten))
             } catch {
                 session.close()
                 throw error
             }
             return session
         }
+    }
+
+    private static func value(of reply: RedisConnection.Reply?) async throws -> RESPValue {
+        guard case .value(let answer) = await reply?.wait() else { throw CancellationError() }
+        return try answer.get()
     }
 }

@@ -9,7 +9,7 @@ final class RedisStore: FleetStore {
     /// How long a token is kept that nobody refreshes.
     private static let tokenLife = Duration.seconds(90 * 86_400)
     /// How long a removal's stamp is kept. Without it nothing is valid either, and what is kept later prolongs it.
-    private static let stampLife = Duration.seconds(60)
+    static let stampLife = Duration.seconds(60)
 
     /// Of one key. Each lookup reads them all.
     private static let maximumVariants = 32

@@ -14,6 +14,8 @@ struct FleetNames: Sendable {
     }
 
     var members: String { prefix + "members:v1" }
+    /// Which process the store was that members last connected to.
+    var process: String { prefix + "process:v1" }
     /// Where members hear of tokens and removals.
     var news: String { prefix + "news:v1" }
 

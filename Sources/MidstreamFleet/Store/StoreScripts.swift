@@ -1,17 +1,34 @@
 /// The operations of a store as Redis runs them, each at once. Times are Redis' own.
 enum StoreScript: CaseIterable, Sendable {
-    case heartbeat, offerToken, takeToken, writeToken, replaceToken, failToken, reserve, giveBack, drain
+    case recognize, heartbeat, offerToken, takeToken, writeToken, replaceToken, failToken, reserve, giveBack, drain
     case responses, keepResponse, updateResponse, remove
 
     var text: String {
         switch self {
-        // KEYS: members. ARGV: member, ms that it counts. Returns how many members there are.
+        // KEYS: process, the stamp of everything. ARGV: ms that each is kept. One that isn't the same process as before may have come back
+        // without the last removals: everything is removed. Nobody has to be told, since all members begin with this. Not every user may
+        // ask which process it is.
+        case .recognize:
+            """
+            local info = redis.pcall('INFO', 'server')
+            local process = type(info) == 'string' and string.match(info, 'run_id:(%x+)')
+            if not process then return 0 end
+            if redis.call('GET', KEYS[1]) ~= process then
+              local t = redis.call('TIME')
+              redis.call('SET', KEYS[2], t[1] .. '.' .. t[2], 'PX', ARGV[2])
+            end
+            redis.call('SET', KEYS[1], process, 'PX', ARGV[1])
+            return 1
+            """
+        // KEYS: members, process. ARGV: member, ms that it counts, ms that the process is remembered: what is in use is evicted late.
+        // Returns how many members there are.
         case .heartbeat:
             """
             local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)
             redis.call('ZADD', KEYS[1], now, ARGV[1])
             redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
             redis.call('PEXPIRE', KEYS[1], 10 * tonumber(ARGV[2]))
+            redis.call('PEXPIRE', KEYS[2], ARGV[3])
             return redis.call('ZCARD', KEYS[1])
             """
         // KEYS: token, lock. ARGV: holder, what is put, grace. Returns the token that is there.
