@@ -83,9 +83,6 @@ extension ResponseCache {
         let ending: SharedFetch.Ending
         do {
             ending = try await fetch.join(for: options.patience, timeLeft: next.position.timeLeft, on: miss.clock)
-        } catch let error as HTTPError where error.isItsOwn {
-            miss.request.note("waited for another's answer, which didn't come")
-            return try await fetchOnce(miss, lookingSince: .distantPast, next)
         } catch is CancellationError {
             return try await staleResponse(insteadOf: next.position.cancelled(phase: .notSent), miss)
         } catch {
@@ -153,7 +150,7 @@ extension ResponseCache {
 
 extension HTTPError {
     /// Whether it is about the time, the limits, the priority or the request of one caller, which others don't share.
-    fileprivate var isItsOwn: Bool {
+    var isItsOwn: Bool {
         [.timeout, .deadlineExceeded, .bodyTooLarge, .overloaded, .rateLimited, .invalidRequest, .unsupported].contains(code)
     }
 }

@@ -171,11 +171,15 @@ final class SharedFetch: TimerListener {
         for task in tasks { await task.value }
     }
 
-    /// The patience of those who wait is over: the one who has waited for longest sends another request, and the others wait for that, too.
-    func timerFired() {
+    /// The patience of those who wait is over.
+    func timerFired() { sendAnother() }
+
+    /// The one who has waited for longest sends another request, and the others wait for that, too.
+    private func sendAnother() {
         while true {
             let chosen = state.withLock { state -> Wait? in
-                guard let (timer, patience, _) = state.timer.take() else { return nil }
+                guard let (timer, patience, entry) = state.timer.take() else { return nil }
+                entry.cancel()
                 guard !state.followers.isEmpty else { return nil }
                 let chosen = state.followers.removeFirst()
                 if !state.followers.isEmpty { state.timer = (timer, patience, timer.schedule(self, after: patience)) }
@@ -211,17 +215,23 @@ final class SharedFetch: TimerListener {
         for attempt in others { attempt.task?.cancel() }
     }
 
+    /// What a request fails with is so for all, unless it is about its caller alone: one of the others sends another one then, so that a quota
+    /// that refuses them all is asked by one after the other.
     private func fail(_ error: any Error, of wait: Wait) {
+        let isItsOwn = (error as? HTTPError)?.isItsOwn == true
         let (leader, followers, isOver, timer) = state.withLock { state in
             let leader = state.takeAttempt(of: wait)
-            guard state.attempts.isEmpty, !state.isOver else { return (leader, [Wait](), false, nil as ClockTimer.Entry?) }
+            // nil: others decide.
+            guard state.attempts.isEmpty, !state.isOver else { return (leader, [Wait](), nil as Bool?, nil as ClockTimer.Entry?) }
+            if isItsOwn, !state.followers.isEmpty { return (leader, [], false, nil) }
             state.isOver = true
             return (leader, state.takeFollowers(), true, state.timer.take()?.entry)
         }
         timer?.cancel()
-        if isOver { table.close(self) }
+        if isOver == true { table.close(self) }
         leader?.resume(.failure(error))
         for follower in followers { follower.resume(.failure(error)) }
+        if isOver == false { sendAnother() }
     }
 
     private func hand(_ share: Ending, to wait: Wait) {
