@@ -78,7 +78,10 @@ extension ResponseCache {
         case .combine: return try await sendAgain(fetched, "what was stored is gone", next)
         case .sendAgain(let reason): return try await sendAgain(fetched, reason, next)
         case .stale(let answer):
-            if miss.isInBackground { return SharedFetch.Outcome(response: response) }
+            if miss.isInBackground {
+                note(miss, CacheStatus(forward: miss.reason.forward), "the server answered \(response.status)")
+                return SharedFetch.Outcome(response: response)
+            }
             if let stale = await staleResponse(answer, insteadOf: response, miss) {
                 return SharedFetch.Outcome(response: stale)
             }

@@ -134,7 +134,11 @@ extension ResponseCache {
             await ChainPosition.local.withValue(detached.position) {
                 do {
                     let response = try await TimeLimit(limit, on: clock).run(error: { _ in .timedOut() }) {
-                        let response = try await self.fetch(miss, detached).response
+                        let response: HTTPResponse
+                        do { response = try await self.fetch(miss, detached).response } catch {
+                            self.noteUnanswered(miss)
+                            throw error
+                        }
                         // Nobody else reads it.
                         if response.cacheStatus?.isStored == true {
                             for try await _ in response.body {}
@@ -148,7 +152,6 @@ extension ResponseCache {
                     let event = CallEvent.cacheOutcome(status, "asked the server meanwhile")
                     recorder?.remark(event.description, event, pass: pass)
                 } catch {
-                    self.noteUnanswered(miss)
                     _ = observation?.end(throwing: error, of: miss.request)
                     recorder?.remark("failed to ask the server meanwhile: \(TraceRecorder.text(of: error))", nil, pass: pass)
                 }
