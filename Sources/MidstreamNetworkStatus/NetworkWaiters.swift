@@ -46,7 +46,7 @@ final class NetworkWaiters: Sendable {
             return (state.waiting, state.end.take())
         }
         end?()
-        for suspension in over.values { suspension.resume() }
+        for (_, suspension) in over.sorted(by: { $0.key < $1.key }) { suspension.resume() }
     }
 
     /// Ends one wait, and the watch if it was the last.
