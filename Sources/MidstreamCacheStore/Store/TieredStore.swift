@@ -84,7 +84,7 @@ public struct TieredStore: CacheStore {
             // Not a part of the call within which the store may be made.
             Task.detached {
                 for await key in forgotten {
-                    removals.remove(key.url)
+                    removals.hear(of: key.url)
                     known.withLock { $0.forget(url: key.url) }
                     try? await near.remove(key)
                 }

@@ -18,7 +18,7 @@ struct EventSourceTests {
     init() throws {
         server = try MockServer()
         // The arbiter would read the body of a response that is rejected within a limit on the same clock, which isn't one of these waits.
-        // Full jitter then shows the whole of the delay, but for its last bit.
+        // Full jitter shows the whole of the delay by the number 1, but for its last bit.
         let configuration = HTTPClient.Configuration(timeout: nil, validators: [], clock: clock, random: { 1 })
         client = testClient(baseURL: server.url(), configuration: configuration)
     }
