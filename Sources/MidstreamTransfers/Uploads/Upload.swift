@@ -160,10 +160,10 @@ struct Upload {
             let text = name.rawValue.lowercased()
             return ["upload-", "if-"].contains { text.hasPrefix($0) } || [.range, .idempotencyKey].contains(name)
         }
-        if HTTPOrigin(url) != HTTPOrigin(request.urlText) {
+        if HTTPOrigin(url) != HTTPOrigin(request.urlText), follower.address != nil { follower.address = nil }
+        if OriginMatch(request.urlText)?.matchesOrSecures(url) != true {
             follower.removeCredentials()
             follower.isForUploadElsewhere = true
-            if follower.address != nil { follower.address = nil }
         }
         return follower
     }

@@ -54,8 +54,8 @@ extension HTTPRequest {
         set { context[UploadInterimKey.self] = newValue }
     }
 
-    /// Whether it is about an upload at another origin than the one with which that began, so that no credentials go there, whoever adds
-    /// them.
+    /// Whether it is about an upload at another origin than the one with which that began, or that one by https in place of http, so that no
+    /// credentials go there, whoever adds them.
     var isForUploadElsewhere: Bool {
         get { context[UploadElsewhereKey.self] }
         set { context[UploadElsewhereKey.self] = newValue }

@@ -83,6 +83,23 @@ struct RedirectedUploadTests {
         #expect(stub.requests.map(\.address) == ["10.0.0.1", nil])
     }
 
+    @Test(
+        "An upload that goes on by https in place of http, on the same host, keeps its credentials",
+        arguments: [("https://a.test/1", "secret"), ("https://b.test/1", nil)] as [(String, String?)])
+    func securedPlace(place: String, credential: String?) async throws {
+        let stub = StubTransport(sequence: [
+            .respond(201, headers: ["Location": place]),
+            .respond(.noContent, headers: ["Upload-Offset": "1"]),
+        ])
+        let client = testClient(baseURL: "http://a.test/", transport: stub) {
+            ClosureRequestInterceptor(stage: .attempt) { $0.headers[.authorization] = "secret" }
+        }
+        try await client.upload(.bytes([1]), to: "uploads", headers: ["Cookie": "a=1"], protocol: .tus)
+        #expect(stub.requests.map(\.urlText) == ["http://a.test/uploads", place])
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["secret", credential])
+        #expect(stub.requests.map { $0.headers[.cookie] } == ["a=1", credential.map { _ in "a=1" }])
+    }
+
     @Test("An upload at another origin gets no trailers that are marked as sensitive, though an interceptor adds them")
     func trailers() async throws {
         let stub = StubTransport(sequence: [
