@@ -137,6 +137,22 @@
             await #expect(throws: CancellationError.self) { try await reading.value }
         }
 
+        @Test func `What the client's budget can't pay for waits, though the strategy doesn't`() async throws {
+            let client = client { $0.retryBudget = RetryBudget(share: 0, reserve: 1, window: .seconds(1_000)) }
+            server.respond { _ in .init(status: .serviceUnavailable) }
+            let feed = client.webSocket("feed").reconnecting(.immediate)
+            var events = feed.makeAsyncIterator()
+            guard case .lost(_, again: .zero)? = try await events.next() else { return _ = Issue.record("not lost") }
+            guard case .lost(_, again: .seconds(1))? = try await events.next() else { return _ = Issue.record("no wait") }
+            async let passed: Void = clock.pass(.seconds(1))
+            guard case .lost(let error, again: .seconds(1))? = try await events.next() else {
+                return _ = Issue.record("not lost again")
+            }
+            await passed
+            #expect((error as? HTTPError)?.phase == .notSent)
+            #expect(server.requestCount == 2)
+        }
+
         @Test func `The deadline of a call within which it is read ends it`() async throws {
             server.respond { _ in .init(status: .serviceUnavailable) }
             let feed = client().webSocket("feed").reconnecting(.delayed(.seconds(3)))
