@@ -196,8 +196,7 @@ extension MockServer.Response {
         response.fault = nil
         switch fault {
         case .delay(let time): response.delay += time.time(random)
-        case .status(let status):
-            (response.status, response.body, response.headers, response.socket) = (status, .empty, [:], nil)
+        case .status(let status): response = .init(status: status, delay: delay, interim: interim, version: version)
         case .error(.connectionLost): response.fault = .disconnect(.beforeHead)
         case .error(.timeout): response.fault = .stall(.beforeHead)
         case .error(.protocolViolation): response.fault = .garbage(Array("no HTTP\r\n\r\n".utf8))
