@@ -9,7 +9,9 @@ extension HTTPClient {
         /// that one's origin alone, an http one's host by https included. For others there are authenticators with their `origins`.
         public var headers: HTTPHeaders
         /// Query items for every request, after the request's own; none by default. An item that a request has already, name and value, isn't
-        /// added again. Those with names of secrets, such as `api_key`, go to the base URL's origin alone, when there is one.
+        /// added again. Those with names of secrets, such as `api_key`, go to the base URL's origin alone, when there is one. A URL that a
+        /// server names in an answer, as a redirect's target or an upload's place, is used as it is, since it may be signed; what such URLs
+        /// need as well is for an interceptor, such as `APIKeyInterceptor`, to add.
         public var query: [(String, String)]
         /// How long one attempt may take, redirects included; 60 s by default, nil: no limit. Zero or less is over at once. See
         /// ``HTTPRequest/timeout``.
