@@ -54,7 +54,7 @@ extension HTTPRequest {
         set { context[UploadInterimKey.self] = newValue }
     }
 
-    /// Whether it is about an upload at another origin than the one with which that began, or that one by https in place of http, so that no
+    /// Whether it is about an upload neither at the origin with which that began nor at that one by https in place of http, so that no
     /// credentials go there, whoever adds them.
     var isForUploadElsewhere: Bool {
         get { context[UploadElsewhereKey.self] }
