@@ -176,7 +176,7 @@ extension ReconnectingWebSocket: AsyncSequence {
                 random: client.configuration.random)
             var next = feed.strategy.delay(own, atLeast: (error as? HTTPError).flatMap(client.waitAsked))
             // Without a delay it would be told over and over that nothing pays for the next attempt.
-            if client.retryBudget?.available == 0 { next = max(next, .seconds(1)) }
+            if next < .seconds(1), client.retryBudget?.available == 0 { next = .seconds(1) }
             delay = next
             return next
         }
