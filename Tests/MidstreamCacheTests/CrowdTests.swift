@@ -17,6 +17,32 @@ struct CrowdTests {
         return answersAtOnce ? memory : DecoratedStore(base: memory)
     }
 
+    @Test("after a refusal of one request alone one of those who wait sends theirs, and the others wait on")
+    func refusedAlone() async throws {
+        let (gates, number) = ([Gate(), Gate()], Locked(0))
+        let bench = CacheBench { request in
+            let place = number.increment() - 1
+            await gates[place].wait()
+            if place == 0 { throw HTTPError(.rateLimited, phase: .notSent) }
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
+        }
+        let first = Task { try await bench.get() }
+        await gates[0].reached()
+        let others = (0..<3).map { _ in Task { try await bench.get() } }
+        await eventually { bench.cache.waiting(for: CacheBench.url) == 4 }
+        gates[0].open()
+        await #expect(throws: HTTPError.self) { try await first.value }
+        await gates[1].reached()
+        gates[1].open()
+        var woken = 0
+        for other in others {
+            let response = try await other.value
+            #expect(response.body.text == "x")
+            if "\(response.trace)".contains("which didn't come") { woken += 1 }
+        }
+        #expect(woken == 1 && bench.sent == 2)
+    }
+
     @Test("one request is sent, whoever of them leaves, and nobody hangs", arguments: [true, false])
     func crowd(answersAtOnce: Bool) async throws {
         let gate = Locked(Gate())

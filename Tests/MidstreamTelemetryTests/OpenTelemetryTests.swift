@@ -392,20 +392,32 @@ struct OpenTelemetryTests {
         #expect(misses(4), "\(metrics.prometheus)")
     }
 
-    @Test("a validation behind the answer that fails is a lookup, too")
-    func failedValidation() async throws {
+    /// What becomes of a validation.
+    enum Trouble: Sendable, CaseIterable {
+        case unsent, broken, busy
+    }
+
+    @Test("a validation behind the answer that fails is a lookup, too, and one", arguments: Trouble.allCases)
+    func failedValidation(by trouble: Trouble) async throws {
         let metrics = CallMetrics()
         let isGone = Locked(false)
         let stub = StubTransport { request in
-            if isGone.withLock({ $0 }) { throw HTTPError(.connection, phase: .notSent) }
-            let headers: HTTPHeaders = [.cacheControl: "max-age=0, stale-while-revalidate=100"]
-            return HTTPResponse(status: .ok, headers: headers, body: .text("x"), request: request)
+            let headers: HTTPHeaders = [.cacheControl: "max-age=0, stale-while-revalidate=100, stale-if-error=100"]
+            var response = HTTPResponse(status: .ok, headers: headers, body: .text("x"), request: request)
+            guard isGone.withLock({ $0 }) else { return response }
+            switch trouble {
+            case .unsent: throw HTTPError(.connection, phase: .notSent)
+            case .broken: response.body = .incoming(next: { throw HTTPError(.connectionLost, phase: .answered) }, close: {})
+            case .busy: response.status = .serviceUnavailable
+            }
+            return response
         }
         let client = testClient(configuration: .init(observers: [metrics]), transport: stub) { CacheInterceptor() }
         _ = try await client.send(HTTPRequest("http://h/"))
         isGone.withLock { $0 = true }
         let stale = try await client.send(HTTPRequest("http://h/"))
-        await eventually { "\(stale.trace)".contains("failed to ask the server meanwhile") }
+        let end = trouble == .busy ? "asked the server meanwhile" : "failed to ask the server meanwhile"
+        await eventually { "\(stale.trace)".contains(end) }
         let shown = metrics.prometheus
         for outcome in ["uri-miss", "hit", "stale"] {
             let line = "midstream_cache_lookups_total{midstream_cache_outcome=\"\(outcome)\"} 1.0\n"
