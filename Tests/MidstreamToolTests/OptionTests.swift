@@ -207,6 +207,7 @@ struct OptionTests {
         Example("$m replay $d/a -d x", "-d is for one request, not for 'midst replay'", status: 2),
         Example(
             #"echo '{"url":"'$u'/cookies"}' | $m batch"#, #""Set-Cookie":"a=b; Expires=Wed, 01 Jan 2098 00:00:00 GMT\nc=d""#),
+        Example(#"echo '{"url":"'$u'/alike"}' | $m batch"#, #"":"1, 1""#, #""status":200"#),
         Example("$m batch --trace", "--trace is for one request", status: 2),
         Example("$m batch -u a:b", "as header fields", status: 2), Example("$m $u --rate 3", "for 'midst batch'", status: 2),
         Example(
@@ -268,6 +269,10 @@ struct OptionTests {
         case "/cookie": return .init(headers: [.setCookie: "a=b"])
         case "/cookies":
             return .init(headers: [.setCookie: "a=b; Expires=Wed, 01 Jan 2098 00:00:00 GMT", .setCookie: "c=d"])
+        case "/alike":
+            // The second K is the sign of the kelvin.
+            let head = "HTTP/1.1 200 OK\r\nX-K: 1\r\nX-\u{212A}: 1\r\nContent-Length: 0\r\n\r\n"
+            return .init(fault: .garbage(Array(head.utf8)))
         case "/sse" where request.headers["Last-Event-ID"] == nil:
             return .init(headers: [.contentType: "text/event-stream"], body: "event: x\ndata: 1\n\nretry: 1\nid: 7\ndata: 2\n\n")
         case "/socket": return .webSocket { try await $0.echo() }

@@ -84,7 +84,8 @@ struct Batch {
         let fields = Dictionary(grouping: headers, by: \.name).map { name, fields in
             ("\(name)", fields.map(\.value).joined(separator: name == .setCookie ? "\n" : ", "))
         }
-        return Dictionary(uniqueKeysWithValues: fields)
+        // Names of other bytes may be the same text, such as one with a K and one with the sign of the kelvin.
+        return Dictionary(fields, uniquingKeysWith: { "\($0), \($1)" })
     }
 
     /// The next line; nil at the end, and where the rest can't be read: what has been sent goes on then.
