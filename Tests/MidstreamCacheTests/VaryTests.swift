@@ -7,7 +7,7 @@ import MidstreamTesting
 import TestSupport
 import Testing
 
-@Suite("What a 304 says about other requests", .leavesNothing, .timeLimit(.minutes(10)))
+@Suite("What answers vary by", .leavesNothing, .timeLimit(.minutes(10)))
 struct VaryTests {
     @Test("a 304 with another Vary is heeded", arguments: ["Foo", "*"])
     func otherVary(vary: String) async throws {
@@ -40,6 +40,20 @@ struct VaryTests {
         for (place, headers) in headers.enumerated() {
             let response = try await bench.get(CacheBench.url, headers)
             #expect(response.text == "x" && !response.isHit && bench.sent == place + 2)
+        }
+    }
+
+    @Test("values and owners of other bytes are others, though Unicode has them equal", arguments: [true, false])
+    func bytes(isOwner: Bool) async throws {
+        let bench = CacheBench(options: { if isOwner { $0.partition = { $0.headers["Tenant"] } } }) { request in
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=99"]
+            if !isOwner { headers["Vary"] = "Tenant" }
+            return HTTPResponse(status: 200, headers: headers, request: request)
+        }
+        for tenant in ["K", "\u{212A}", "a\u{323}\u{307}", "a\u{307}\u{323}"] {
+            for isHit in [false, true] {
+                #expect(try await bench.get(CacheBench.url, ["Tenant": tenant]).isHit == isHit, "\(tenant)")
+            }
         }
     }
 }

@@ -53,8 +53,8 @@ public final class MemoryCacheStore: CacheStore {
 
     private struct State {
         var slots: [CacheKey: ShortList<Slot>] = [:]
-        /// Whose entries of a URL there are, apart from those that are anybody's.
-        var partitions: [String: Set<String>] = [:]
+        /// The keys of a URL's entries, apart from those that are anybody's.
+        var owned: [String: Set<CacheKey>] = [:]
         var queues: EvictionQueues
     }
 
@@ -140,8 +140,8 @@ public final class MemoryCacheStore: CacheStore {
     public func remove(_ key: CacheKey) async {
         removals.remove(key.url)
         state.withLock { state in
-            for partition in (state.partitions[key.url] ?? []).union([""]) {
-                guard let slots = state.slots[CacheKey(url: key.url, partition: partition)] else { continue }
+            for key in (state.owned[key.url] ?? []).union([CacheKey(url: key.url)]) {
+                guard let slots = state.slots[key] else { continue }
                 for slot in slots { drop(slot, &state) }
             }
         }
@@ -173,7 +173,7 @@ public final class MemoryCacheStore: CacheStore {
                 if others.contains(where: { slot.entry.isBehind($0.entry) }) { return false }
                 guard try isPut(slot, beside: others, &state) else { return true }
             }
-            if !entry.key.partition.isEmpty { state.partitions[entry.key.url, default: []].insert(entry.key.partition) }
+            if !entry.key.partition.isEmpty { state.owned[entry.key.url, default: []].insert(entry.key) }
             sit(slot, &state)
             return true
         }
@@ -228,8 +228,8 @@ public final class MemoryCacheStore: CacheStore {
         guard slots.count == 1 else { return state.slots[key]?.change { $0.removeAll { $0 === slot } } ?? () }
         state.slots[key] = nil
         guard !key.partition.isEmpty else { return }
-        state.partitions[key.url]?.remove(key.partition)
-        if state.partitions[key.url]?.isEmpty == true { state.partitions[key.url] = nil }
+        state.owned[key.url]?.remove(key)
+        if state.owned[key.url]?.isEmpty == true { state.owned[key.url] = nil }
     }
 
     private struct MissingBytes: Error {}

@@ -22,9 +22,9 @@ public struct CacheKey: Hashable, Sendable {
         hash = hasher.finalize()
     }
 
-    /// Whether both are the same URL's of the same owner.
+    /// Whether both are the same URL's of the same owner, whose text is compared byte by byte.
     public static func == (a: CacheKey, b: CacheKey) -> Bool {
-        a.hash == b.hash && a.url == b.url && a.partition == b.partition
+        a.hash == b.hash && a.url == b.url && a.partition.hasSameBytes(as: b.partition)
     }
 
     /// Hashes what `==` compares.

@@ -44,6 +44,17 @@ package struct SelectingFields: Sendable, Equatable {
             self.name = name
             self.value = value
         }
+
+        package static func == (a: Field, b: Field) -> Bool { a.name == b.name && a.holds(b.value) }
+
+        /// By bytes, as servers compare.
+        fileprivate func holds(_ other: String?) -> Bool {
+            switch (value, other) {
+            case (nil, nil): true
+            case (let value?, let other?): value.hasSameBytes(as: other)
+            default: false
+            }
+        }
     }
 
     package var fields: [Field]
@@ -59,7 +70,7 @@ package struct SelectingFields: Sendable, Equatable {
     /// - Parameter response: The stored fields, whose language may be just the one that the request likes best.
     package func match(_ headers: HTTPHeaders, response: HTTPHeaders, fingerprint: Fingerprint) -> Bool {
         fields.allSatisfy { field in
-            if Self.value(field.name, of: headers, fingerprint) == field.value { return true }
+            if field.holds(Self.value(field.name, of: headers, fingerprint)) { return true }
             guard field.name == "accept-language", let language = response.values("Content-Language").first,
                 let favourite = QualityList(headers.values(.acceptLanguage))?.favourite
             else { return false }

@@ -216,10 +216,11 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPHeaders: Hashable {
-    /// Whether the fields are the same, in the same order, names compared without regard to case.
+    /// Whether the fields are the same, in the same order, names compared without regard to case, values byte by byte.
     public static func == (a: HTTPHeaders, b: HTTPHeaders) -> Bool {
         a.bytes == b.bytes
-            || (a.bytes.count == b.bytes.count && a.elementsEqual(b) { $0.name == $1.name && $0.value == $1.value })
+            || (a.bytes.count == b.bytes.count
+                && a.elementsEqual(b) { $0.name == $1.name && $0.value.hasSameBytes(as: $1.value) })
     }
 
     /// Hashes the bytes that `==` compares, without the bit for the case of letters.

@@ -10,6 +10,15 @@ public enum RequestIdentity: Sendable, Hashable, CustomStringConvertible, Custom
     /// It can't be known before the request is sent.
     case unknown
 
+    /// Whether both are the same user's, whose text is compared byte by byte, or nobody's, or unknown.
+    public static func == (a: RequestIdentity, b: RequestIdentity) -> Bool {
+        switch (a, b) {
+        case (.user(let a), .user(let b)): a.hasSameBytes(as: b)
+        case (.nobody, .nobody), (.unknown, .unknown): true
+        default: false
+        }
+    }
+
     /// The case's name.
     public var description: String {
         switch self {

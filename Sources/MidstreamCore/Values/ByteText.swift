@@ -1,3 +1,5 @@
+internal import Platform
+
 extension UInt8 {
     /// Whether the byte may stand in a token, such as a method or a field name (RFC 9110 §5.6.2).
     package var isTokenCharacter: Bool { ASCIISet.token.contains(self) }
@@ -37,6 +39,18 @@ extension String {
 
     /// Whether the text is a token (RFC 9110 §5.6.2).
     package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
+
+    /// Whether the texts are the same bytes. `==` takes texts for equal that are so to Unicode, such as a K and the sign of the kelvin, or an
+    /// accented letter and the letter with its accent behind it: as names of users, or as values of fields, they are two.
+    package func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count
+            && self[...].withBytes { bytes in
+                other[...].withBytes { others in
+                    guard let first = bytes.baseAddress, let second = others.baseAddress else { return bytes.isEmpty }
+                    return memcmp(first, second, bytes.count) == 0
+                }
+            }
+    }
 
     /// Whether the texts are the same but for the case of ASCII letters.
     package func equalsIgnoringASCIICase(_ other: String) -> Bool {

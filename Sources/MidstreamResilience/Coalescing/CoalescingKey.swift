@@ -46,9 +46,9 @@ final class CoalescingKey: Hashable, Sendable {
 
     static func == (a: CoalescingKey, b: CoalescingKey) -> Bool {
         if a === b { return true }
-        return a.hash == b.hash && a.client == b.client && a.changes == b.changes && a.users == b.users
-            && a.method == b.method && a.url == b.url && a.headers == b.headers && a.body == b.body
-            && a.context.isEqual(to: b.context)
+        return a.hash == b.hash && a.client == b.client && a.changes == b.changes
+            && a.users.elementsEqual(b.users) { $0.hasSameBytes(as: $1) } && a.method == b.method && a.url == b.url
+            && a.headers == b.headers && a.body == b.body && a.context.isEqual(to: b.context)
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }

@@ -124,6 +124,7 @@ struct HTTPHeadersTests {
         #expect(headers != ["B": "2", "A": "1"])
         #expect(headers != ["A": "1", "B": "3"])
         #expect(headers != ["A": "1"])
+        #expect(HTTPHeaders(dictionaryLiteral: ("A", "a\u{323}\u{307}")) != ["A": "a\u{307}\u{323}"])
         #expect(HTTPHeaders() == [:])
         #expect(HTTPHeaders.Name("X-a") == "x-A")
         #expect(Set<HTTPHeaders.Name>(["X-A", "x-a", "X-B"]).count == 2)

@@ -49,6 +49,12 @@ struct IdentitiesTests {
         #expect(all == [bob, .user("certificate"), .unknown])
     }
 
+    @Test("is compared byte by byte")
+    func bytes() {
+        #expect(RequestIdentity.user("K") != .user("\u{212A}") && RequestIdentity.user("K") == .user("K"))
+        #expect(RequestIdentity.user("") != .nobody && RequestIdentity.unknown != .nobody)
+    }
+
     @Test("isn't known in a chain of one's own")
     func ownChain() async throws {
         let seen = Locked<[RequestIdentity]>([])

@@ -235,7 +235,7 @@ struct CoalescingTests {
         #expect(try await requests(HTTPRequest("/"), HTTPRequest("/"), Coalescing(), session) == count)
     }
 
-    @Test("the identity that is given counts", arguments: [("a", "a", 1), ("a", "b", 2), (nil, nil, 2)])
+    @Test("the identity that is given counts", arguments: [("a", "a", 1), ("a", "b", 2), ("K", "\u{212A}", 2), (nil, nil, 2)])
     func identity(first: String?, second: String?, count: Int) async throws {
         let coalescing = Coalescing(ignoring: ["X-User"]) { $0.headers["X-User"] }
         var requests = [HTTPRequest("/"), HTTPRequest("/")]
