@@ -72,6 +72,7 @@ struct FromCurlTests {
             ("curl WSS://h", "midst ws WSS://h --no-redirects"),
             ("curl -L --path-as-is https://h/a/../b", "midst https://h/a/../b"),
             ("curl -L https://h --aws-sigv4 aws:amz:eu:s3 --retry 3", "midst https://h --aws-sigv4 eu:s3 --retries 3"),
+            (#"curl -L $'https://h/\e7' -H $'A:\e[8m'"#, #"midst $'https://h/\0337' -H $'A:\033[8m'"#),
             ("curl -L https://h -H $'A: \\'\u{301}; b'", "midst https://h -H 'A: '\\''\u{301}; b'"),
         ])
     func same(curl: String, midst: String) throws { #expect(try FromCurl.command(curl) == midst) }
@@ -111,6 +112,16 @@ struct FromCurlTests {
         arguments: ["a'\u{301}; echo b", "\"\u{301} $HOME", "\\\u{301}", "a\r\n'\r\nb", " \u{301}", ""])
     func quoting(word: String) async throws {
         let child = try await ChildProcess.run("/bin/sh", ["-c", "printf %s \(word.shellQuoted)"])
+        #expect(child.output == Array(word.utf8))
+        #expect(try ShellWords.split(word.shellQuoted) == [word])
+    }
+
+    @Test(
+        "have control characters as numbers, which bash reads as they were",
+        arguments: ["\u{1B}[2J'!\\1\u{301}", "a\rb", "\u{9B}8m\u{202E}\u{2028}\t\r\n", "\u{7F}7"])
+    func controls(word: String) async throws {
+        #expect(word.shellQuoted == word.shellQuoted.escapingControls)
+        let child = try await ChildProcess.run("/bin/bash", ["-c", "printf %s \(word.shellQuoted)"])
         #expect(child.output == Array(word.utf8))
         #expect(try ShellWords.split(word.shellQuoted) == [word])
     }

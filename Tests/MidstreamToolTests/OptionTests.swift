@@ -115,6 +115,13 @@ struct OptionTests {
             """#, #"recorded: a\u{1B}[2J"#, "\nb\\u{1B}[2J\n\nc\n", #"midst: GET\u{1B}[2J http://h/"#,
             #"midst: x\u{1B}[2J: Recorded: no response"#, status: 1),
         Example(
+            #"""
+            cat > $d/a <<'END'
+            {"log":{"entries":[{"request":{"method":"GET\u001b[2J","url":"http://h/\u001b[2J"},"response":{"status":200}}]}}
+            END
+            $m replay $d/a --curl; $m from-curl "curl h $'--\e[8m'"
+            """#, #"curl --request $'GET\033[2J' --globoff $'http://h/\033[2J'"#, #"nothing for curl's --\u{1B}[8m"#, status: 2),
+        Example(
             #"printf '{"url":"%s/json"}\n{"url":"%s/file?q=caf%%E9&token=a"}\n' $u $u | $m batch --jobs 1 --har $d/a; "#
                 + "$m replay $d/a --send --har $d/b; test -e $d/b || echo none was sent", "can be played", "none was sent"),
         Example("$m put $u/echo -d hello --har $d/a.har -o $d/x; $m replay $d/a.har --send", "or not all of it", status: 2),

@@ -3,7 +3,8 @@ extension HTTPRequest {
     ///
     /// It sends what the client would send by itself: method, target, fields and body. What interceptors and transports add isn't
     /// there; curl says who it is (`User-Agent`) and that it takes anything (`Accept`), unless the request has these fields. A body
-    /// that isn't text is read from the standard input.
+    /// that isn't text is read from the standard input. A word with control characters is written as `$'\033'` (POSIX.1-2024), which bash and
+    /// zsh read as well, so that no terminal obeys what it shows; tabs and line ends stay.
     ///
     /// - Parameter includingSecrets: Whether secret headers, credentials in the URL and the body are written out; false by default:
     ///   they are replaced by a mark, and the command has to be completed before it works.
@@ -26,6 +27,8 @@ extension HTTPRequest {
         // By default brackets and braces are patterns to curl, and it removes dots from paths.
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("--globoff") }
         if url.hasDotSegments { words.append("--path-as-is") }
+        // No option, whatever it begins with.
+        if url.utf8.first == UInt8(ascii: "-") { words.append("--url") }
         words.append((includingSecrets ? url : URLText.redacted(url)).shellQuoted)
         return words.joined(separator: " ")
     }
@@ -64,14 +67,30 @@ extension HTTPRequest {
 }
 
 extension String {
-    /// The text as one word of a shell. By bytes: a quotation mark with a combining character behind it is one to the shell.
+    /// The text as one word of a shell, and one that a terminal can show. By bytes: a quotation mark with a combining character behind it is
+    /// one to the shell.
     package var shellQuoted: String {
         let isPlain =
             !isEmpty && utf8.allSatisfy { $0.isTokenCharacter && !"!#$&'*`|~^".utf8.contains($0) || "/:=,@".utf8.contains($0) }
         if isPlain { return self }
+        let lines = replacing(scalarsOf: "\r\n", with: "\n")
+        if lines.unicodeScalars.contains(where: { $0.isControl && $0 != "\n" }) { return shellEscaped }
         let mark = UInt8(ascii: "'")
         let parts = utf8.split(separator: mark, omittingEmptySubsequences: false).map { String(Substring($0)) }
         return "'" + parts.joined(separator: "'\\''") + "'"
+    }
+
+    /// The text as a word in which control characters are the numbers of their bytes, in octal, which every shell ends after three digits. An
+    /// exclamation mark is one, too: behind an escaped quotation mark a shell may take it for a reference to its history.
+    private var shellEscaped: String {
+        let escaped = unicodeScalars.reduce(into: "") { text, scalar in
+            guard scalar == "\\" || scalar == "'" || scalar == "!" || scalar.isControl else {
+                text.unicodeScalars.append(scalar)
+                return
+            }
+            for byte in String(scalar).utf8 { text += "\\\(String(0o1000 + Int(byte), radix: 8).dropFirst())" }
+        }
+        return "$'\(escaped)'"
     }
 
     fileprivate var hasDotSegments: Bool {

@@ -114,7 +114,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    fileprivate var isControl: Bool {
+    /// Whether `escapingControls` escapes it.
+    var isControl: Bool {
         switch properties.generalCategory {
         case .control: self != "\t"
         case .lineSeparator, .paragraphSeparator: true

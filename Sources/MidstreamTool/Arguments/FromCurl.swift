@@ -11,7 +11,9 @@ enum FromCurl {
             switch word {
             case .other(let url): request.urls.append(url)
             case .option(let name):
-                guard let known = curlOptions[name] else { throw UsageError("midst has nothing for curl's \(name)") }
+                guard let known = curlOptions[name] else {
+                    throw UsageError("midst has nothing for curl's \(name.escapingControls)")
+                }
                 try request.take(known, known.takesValue ? words.value(of: name) : "")
             }
         }

@@ -1,3 +1,5 @@
+import Midstream
+
 /// The words of a command line, taken one by one.
 struct Words {
     private var rest: ArraySlice<String>
@@ -17,7 +19,7 @@ struct Words {
     ///
     /// - Parameter takesValue: Whether an option of one letter takes the rest of the word as its value.
     mutating func next(takesValue: (String) -> Bool) throws -> Word? {
-        if let attached { throw UsageError("an option that takes no value was given '\(attached)'") }
+        if let attached { throw UsageError("an option that takes no value was given '\(attached.escapingControls)'") }
         guard let word = rest.popFirst() else { return nil }
         guard !isPastOptions, word.hasPrefix("-"), word != "-" else { return .other(word) }
         if word == "--" {

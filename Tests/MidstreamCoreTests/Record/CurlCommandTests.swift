@@ -61,6 +61,18 @@ struct CurlCommandTests {
         #expect(binary.curlCommand().hasSuffix("--data-raw '‹withheld›' http://h/"))
     }
 
+    @Test("have nothing in them that a terminal obeys, and no option in place of a URL")
+    func controls() {
+        let method = HTTPMethod(rawValue: "\u{1B}]0;x\u{7}")
+        let request = HTTPRequest(method, "http://h/\u{1B}[2J", body: .text("a\u{9B}8m\u{202E}'\\!\rb\r\n\tc'\u{301}"))
+        let command = request.curlCommand(includingSecrets: true)
+        #expect(command.hasPrefix(#"curl --request $'\033]0;x\007' "#), "\(command)")
+        let body = #"$'a\302\2338m\342\200\256\047\134\041\015b\015\012"# + "\tc\\047\u{301}'"
+        #expect(command.contains(" --data-raw \(body) "), "\(command)")
+        #expect(command.hasSuffix(#" --globoff $'http://h/\033[2J'"#), "\(command)")
+        #expect(HTTPRequest("-o/dev/tty").curlCommand() == "curl --url -o/dev/tty")
+    }
+
     @Test("name the credentials of a URL only when they may")
     func credentials() {
         let request = HTTPRequest("http://u:p@bücher.example/?token=t")
