@@ -28,6 +28,16 @@ public struct StrictTransportHost: Sendable, Hashable, Codable {
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
+    /// The last labels of the name, so many of them; the name where it hasn't more.
+    func domain(of labels: Int) -> Substring {
+        var start = name.endIndex
+        for _ in 0..<labels {
+            guard let dot = name[..<start].lastIndex(of: ".") else { return name[...] }
+            start = dot
+        }
+        return name[name.index(after: start)...]
+    }
+
     /// Whether it may be one: addresses are not (RFC 6797 §8.1.1), in whatever spelling.
     static func isName(_ host: String) -> Bool {
         guard !host.isEmpty, !host.hasPrefix("["), !host.contains(":"),

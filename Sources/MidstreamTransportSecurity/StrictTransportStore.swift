@@ -3,7 +3,9 @@ internal import Interception
 
 /// Keeps which hosts are spoken to by TLS alone (RFC 6797 §8).
 ///
-/// It may be used by any number of tasks and clients at once. It holds 1,000 hosts: of more, those go first that expire first.
+/// It may be used by any number of tasks and clients at once. It holds 1,000 hosts. Of more, one goes of whose domain there are the most, and of
+/// these the one that expires first: who has a domain, and any number of names below it, displaces few hosts of others. Hosts that never
+/// expire stay; where there are a thousand of them, nothing else is kept.
 public final class StrictTransportStore: Sendable {
     /// How many hosts are kept.
     public static let capacity = 1_000
@@ -38,14 +40,23 @@ public final class StrictTransportStore: Sendable {
                 kept[host.name] = nil
                 return
             }
-            if kept[host.name] == nil, kept.count >= Self.capacity {
-                kept = kept.filter { $0.value.expires > now }
-                if kept.count >= Self.capacity, let first = kept.values.min(by: { $0.expires < $1.expires }) {
-                    kept[first.name] = nil
-                }
-            }
             kept[host.name] = host
+            guard kept.count > Self.capacity else { return }
+            kept = kept.filter { $0.value.expires > now }
+            if kept.count > Self.capacity { kept[Self.dispensable(in: kept, beside: host)] = nil }
         }
+    }
+
+    /// The name of the host that a new one displaces; the new one's own where the others never expire.
+    private static func dispensable(in kept: [String: StrictTransportHost], beside new: StrictTransportHost) -> String {
+        var crowd = kept.values.filter { $0.expires < .distantFuture }
+        // Of many names below co.uk most are others' domains, and so on.
+        for labels in 2...4 {
+            let domains = Dictionary(grouping: crowd) { $0.domain(of: labels) }
+            let most = domains.values.map(\.count).max()
+            crowd = domains.values.filter { $0.count == most }.flatMap { $0 }
+        }
+        return crowd.filter { $0.name != new.name }.min(by: { $0.expires < $1.expires })?.name ?? new.name
     }
 
     /// Forgets a host; one above it may still include it.

@@ -230,6 +230,30 @@ struct StrictTransportTests {
         #expect(stub.requests.first?.headers[.cookie] == "sid=1")
     }
 
+    @Test(
+        "The names of one domain displace each other, and no hosts that never expire",
+        arguments: ["evil.example", "evil.co.example"])
+    func crowd(domain: String) throws {
+        let base = Date(timeIntervalSince1970: 0)
+        let own = (1...600).map { StrictTransportHost("h\($0).own.example") }
+        let store = StrictTransportStore(own, now: { base })
+        let year = try #require(StrictTransportPolicy(Self.year))
+        let century = try #require(StrictTransportPolicy("max-age=3155760000"))
+        let others = ["bank.example", "bank.co.example", "shop.co.example"]
+        for host in others { store.take(year, from: host) }
+        for number in 1...450 { store.take(century, from: "n\(number).\(domain)") }
+        #expect(store.hosts.count == StrictTransportStore.capacity)
+        for host in own.map(\.name) + others + ["n450.\(domain)"] { #expect(store.includes(host), "\(host)") }
+    }
+
+    @Test("A thousand hosts that never expire are kept, and nothing displaces them")
+    func endless() {
+        let base = Date(timeIntervalSince1970: 0)
+        let store = StrictTransportStore((1...1_000).map { StrictTransportHost("h\($0).example") }, now: { base })
+        store.set(StrictTransportHost("other.example", expires: base + 86_400))
+        #expect(store.hosts.count == 1_000 && !store.includes("other.example"))
+    }
+
     @Test("A thousand hosts are kept, those the longest that expire last")
     func capacity() {
         let base = Date(timeIntervalSince1970: 0)
