@@ -121,6 +121,7 @@ typedef struct {
     void *(*create)(void *allocate, void *free, void *opaque);
     int (*decompress)(
         void *state, size_t *available_in, const uint8_t **next_in, size_t *available_out, uint8_t **next_out, size_t *total);
+    int (*has_more_output)(const void *state);
     void (*destroy)(void *state);
 } ccompression_brotli_decoder;
 
@@ -130,6 +131,7 @@ static inline const ccompression_brotli_decoder *ccompression_find_brotli_decode
     void *library = dlopen(CCOMPRESSION_BROTLI, RTLD_NOW | RTLD_LOCAL);
     return library != NULL && CCOMPRESSION_FIND(found.create, "BrotliDecoderCreateInstance")
         && CCOMPRESSION_FIND(found.decompress, "BrotliDecoderDecompressStream")
+        && CCOMPRESSION_FIND(found.has_more_output, "BrotliDecoderHasMoreOutput")
         && CCOMPRESSION_FIND(found.destroy, "BrotliDecoderDestroyInstance") ? &found : NULL;
 }
 

@@ -190,6 +190,35 @@
             return try decoder.decode(&input, into: space)
         }
 
+        /// A megabyte of records, without an end: what a server has flushed that waits for the next of them.
+        private static let flushed = bytes("qx+hB0BABoee0AA7vwdZZJIDNWV5J0aWnrKFbXfOA2oeWT17Ihg=")
+
+        @Test func `All that has been flushed is decoded without more coming in`() throws {
+            let decoder = try BodyDecoding([.brotli], ratio: nil)
+            var total = 0
+            try Self.flushed.withUnsafeBytes { bytes in
+                var input = bytes
+                repeat { total += try run(decoder, &input).count } while !input.isEmpty || !decoder.isHungry
+            }
+            #expect(total == 1_000_000)
+        }
+
+        @Test func `All that has been flushed is read while the server waits`() async throws {
+            let server = try RawServer { connection in
+                _ = connection.readHead()
+                connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nTransfer-Encoding: chunked\r\n\r\n")
+                connection.write(Array("\(String(Self.flushed.count, radix: 16))\r\n".utf8) + Self.flushed + [13, 10])
+                connection.waitForEnd()
+            }
+            let response = try await testedTransport().deliver(HTTPRequest(server.url))
+            var received = 0
+            for try await chunk in response.body {
+                received += chunk.count
+                if received >= 1_000_000 { break }
+            }
+            #expect(received == 1_000_000)
+        }
+
         @Test func `A body may begin with what grows much, up to a size and the ratio of the whole`() throws {
             func decoded(_ bomb: Bomb, length: Int64?) -> Int {
                 let bytes = bomb.firstBytes(200_000)

@@ -66,7 +66,6 @@
         // brotli's numbers.
         private static let failure: Int32 = 0
         private static let success: Int32 = 1
-        private static let needsOutput: Int32 = 3
 
         private let brotli: ccompression_brotli_decoder
         private let state: UnsafeMutableRawPointer
@@ -95,7 +94,8 @@
             let status = brotli.decompress(state, &left, &next, &room, &place, nil)
             guard status != Self.failure else { throw .corrupt }
             isComplete = status == Self.success
-            holdsOutput = status == Self.needsOutput
+            // The status doesn't tell: where the input is used up it asks for more of it, however much is left to be handed out.
+            holdsOutput = brotli.has_more_output(state) != 0
             input = UnsafeRawBufferPointer(rebasing: input[(input.count - left)...])
             return output.count - room
         }

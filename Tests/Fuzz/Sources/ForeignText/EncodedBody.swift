@@ -18,7 +18,7 @@
             for start in stride(from: 2, to: bytes.count, by: size) {
                 let end = min(start + size, bytes.count)
                 guard decode(bytes[start..<end], by: decoder, &made) else { return }
-                precondition(made <= max(1 << 20, ratio * (end - 2)), "\(made) bytes have been made of \(end - 2)")
+                precondition(made <= max(16 << 20, ratio * (end - 2)), "\(made) bytes have been made of \(end - 2)")
             }
             _ = decoder.isComplete
         }
