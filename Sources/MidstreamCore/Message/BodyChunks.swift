@@ -56,6 +56,12 @@ extension HTTPBody: AsyncSequence {
         case .incoming(let chunks): AsyncIterator(ChunkIterator { try await chunks.next() }, arriving: chunks)
         }
     }
+
+    /// Starts reading what isn't divided as the chunks are, such as lines. Whoever has read some of an arriving body has the beginning of what
+    /// follows in the last chunk, and reading on would lose that unnoticed. So it fails, as where all was read.
+    package func makeIteratorFromStart() -> AsyncIterator {
+        isSpent ? AsyncIterator(.failing(.alreadyRead())) : makeAsyncIterator()
+    }
 }
 
 /// An iterator over chunks with the type of its sequence erased.

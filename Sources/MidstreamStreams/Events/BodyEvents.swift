@@ -27,7 +27,7 @@ private struct BodyEvents: ElementSource {
 
         fileprivate init(_ events: BodyEvents) {
             body = events.body
-            chunks = events.body.makeAsyncIterator()
+            chunks = events.body.makeIteratorFromStart()
             parser = EventParser(limits: events.limits)
         }
 

@@ -38,7 +38,7 @@ struct JSONRecordReader {
     init(_ body: HTTPBody, limit: Int) {
         self.body = body
         self.limit = max(0, limit)
-        chunks = body.makeAsyncIterator()
+        chunks = body.makeIteratorFromStart()
     }
 
     /// The next text; nil at the end. An error ends the reading and closes the body.

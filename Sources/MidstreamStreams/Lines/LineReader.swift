@@ -26,7 +26,7 @@ struct LineReader {
     init(_ body: HTTPBody, limit: Int) {
         self.body = body
         self.limit = max(0, limit)
-        chunks = body.makeAsyncIterator()
+        chunks = body.makeIteratorFromStart()
     }
 
     /// What `read` makes of the next line; nil at the end. An error ends the reading and closes the body.

@@ -32,7 +32,7 @@ struct PartReader {
 
     init(_ body: HTTPBody, boundary: String) {
         self.body = body
-        chunks = body.makeAsyncIterator()
+        chunks = body.makeIteratorFromStart()
         search = BoundarySearch(boundary)
     }
 

@@ -60,6 +60,34 @@ struct BodyLinesTests {
         try await expectStay(for: HTTPBody.text(String(repeating: "line\n", count: 1_000)).lines())
     }
 
+    @Test("Another reader doesn't begin in the middle of a line")
+    func secondReader() async throws {
+        let body = HTTPBody.incoming(ArrivingBody([Array("a,b\n1,2\n3,".utf8), Array("4\n5,6\n".utf8)]))
+        for try await line in body.lines() {
+            #expect(line == "a,b")
+            break
+        }
+        #expect(await httpError { try await body.lines().all() }?.code == .bodyNotReplayable)
+    }
+
+    @Test("No reader goes on with a body that has been begun, but with one that is whole again")
+    func begun() async throws {
+        let readings: [(String, (HTTPBody) async throws -> Int)] = [
+            ("1\n", { try await $0.lines().all().count }),
+            ("1\n", { try await $0.jsonLines(Int.self).all().count }),
+            ("\u{1E}1\n", { try await $0.jsonSequence(Int.self).all().count }),
+            ("data: 1\n\n", { try await $0.events().all().count }),
+        ]
+        for (element, count) in readings {
+            let arriving = { HTTPBody.incoming(ArrivingBody([Array(element.utf8), Array(element.utf8)])) }
+            let begun = arriving()
+            for try await _ in begun { break }
+            #expect(await httpError { try await count(begun) }?.code == .bodyNotReplayable)
+            let (_, whole) = try await arriving().prefix(upTo: 1)
+            #expect(try await count(whole) == 2)
+        }
+    }
+
     @Test("An error of the body comes instead of the line that it cuts")
     func failure() async throws {
         let body = ArrivingBody([Array("a\nb".utf8)], thenThrowing: HTTPError(.connectionLost))

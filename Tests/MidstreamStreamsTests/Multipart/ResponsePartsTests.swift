@@ -50,6 +50,13 @@ struct ResponsePartsTests {
         #expect(try await read(.bytes(bytes)) == Self.expected)
     }
 
+    @Test("A body that has been begun isn't read on")
+    func begun() async throws {
+        let body = HTTPBody.incoming(ArrivingBody([Array(Self.body.utf8), Array(Self.body.utf8)]))
+        for try await _ in body { break }
+        #expect(await httpError { try await read(body) }?.code == .bodyNotReplayable)
+    }
+
     @Test("Parts are passed over by asking for the next, wherever the body is cut")
     func passingOver() async throws {
         for size in [1, 2, 3, 50, 1_000] {
