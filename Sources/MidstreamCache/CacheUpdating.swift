@@ -45,7 +45,7 @@ extension ResponseCache {
         response.version = came.version
         response.metrics = came.metrics
         response.request = came.request
-        response.representationDigests = came.representationDigests
+        response.readRepresentationDigests = came.readRepresentationDigests
         guard !response.headers.contains(.setCookie) else { return }
         for cookie in came.headers.values(.setCookie) { response.headers.add(.setCookie, cookie) }
     }

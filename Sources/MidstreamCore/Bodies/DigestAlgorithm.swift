@@ -74,12 +74,17 @@ public struct ExpectedDigest: Sendable, Hashable {
     }
 }
 
-private enum RepresentationDigestsKey: RequestContextKey { static var defaultValue: [ExpectedDigest] { [] } }
+private enum RepresentationDigestsKey: RequestContextKey {
+    static var defaultValue: (@Sendable (HTTPHeaders?) -> [ExpectedDigest])? { nil }
+}
 
 extension HTTPResponse {
-    /// The digests of the whole that it names, for those who join it of parts. With the response, since one that isn't taken says nothing about
-    /// another.
-    package var representationDigests: [ExpectedDigest] {
+    /// The digests of the whole that it names in its head, and behind its body once that has been read, for those who join it of parts. With the
+    /// response, since one that isn't taken says nothing about another.
+    package var representationDigests: [ExpectedDigest] { readRepresentationDigests?(trailers) ?? [] }
+
+    /// Reads them off the head and these trailers.
+    package var readRepresentationDigests: (@Sendable (_ trailers: HTTPHeaders?) -> [ExpectedDigest])? {
         get { context[RepresentationDigestsKey.self] }
         set { context[RepresentationDigestsKey.self] = newValue }
     }

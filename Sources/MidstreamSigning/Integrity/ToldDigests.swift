@@ -49,7 +49,10 @@ struct ToldDigests: Sendable {
     }
 
     /// Those of the whole, when its bytes are what is read: also of a part.
-    var whole: [ExpectedDigest] { isPlain ? Self.read(headers, [.reprDigest, .unencodedDigest]).0.map(\.digest) : [] }
+    func whole(_ trailers: HTTPHeaders?) -> [ExpectedDigest] {
+        guard isPlain else { return [] }
+        return [headers, trailers ?? [:]].flatMap { Self.read($0, [.reprDigest, .unencodedDigest]).0.map(\.digest) }
+    }
 
     /// Whether there is, or may yet come, anything to check.
     var mayCome: Bool { !algorithms.isEmpty }

@@ -47,7 +47,7 @@ public struct VerifyDigest: HTTPInterceptor {
         let status = response.status
         guard asking.method != .head, status != 101, status != .noContent, status != .notModified else { return response }
         let digests = ToldDigests(response, askedBy: asking, isDecoded: encoded.hasBegun || response.isDecodedUnseen)
-        if status == .partialContent || status == .ok { response.representationDigests = digests.whole }
+        if status == .partialContent || status == .ok { response.readRepresentationDigests = { digests.whole($0) } }
         for note in [digests.note, encoded.note(response)] {
             if let note { next.position.note({ note }, about: request) }
         }

@@ -202,7 +202,8 @@ final class Download: Sendable {
             let total = state.withLock { $0.total }
             try await receive(response, 0..<(total ?? .max), isOpen: total == nil)
         case .part(let range, let total):
-            source.take(response, isFirst: false)
+            // When it has been read: the digests may stand behind its body.
+            defer { source.take(response, isFirst: false) }
             state.withLock { state in
                 state.total = total
                 state.hasBegun = true

@@ -10,13 +10,13 @@ struct ReassembledBody {
     private var range: Range<Int64>?
     /// The total length; nil: unknown.
     private var total: Int64?
-    /// The digests of the whole that the responses name.
-    private var told: [ExpectedDigest]
+    /// The digests of the whole that the responses name which have been read.
+    private var told: [ExpectedDigest] = []
     /// Whether the server has confirmed that nothing is missing.
     private var isAtEnd = false
 
     init(_ first: HTTPResponse) {
-        (head, response, total, told) = (first, first, first.body.length, first.representationDigests)
+        (head, response, total) = (first, first, first.body.length)
     }
 
     private var count: Int64 { Int64(bytes.count) }
@@ -29,6 +29,8 @@ struct ReassembledBody {
     /// - Parameter room: How many bytes the whole may have.
     mutating func receive(_ room: Int) async throws {
         guard !isAtEnd else { return }
+        // They may stand behind the body.
+        defer { told += response.representationDigests }
         do {
             var position = range?.lowerBound ?? 0
             let end = range?.upperBound ?? total ?? .max
@@ -54,7 +56,6 @@ struct ReassembledBody {
         switch RangeAnswer(answer, to: question) {
         case .part(let range, let total) where answer.headers[.contentEncoding] == head.headers[.contentEncoding]:
             (self.range, self.total, response) = (range, total, answer)
-            told += answer.representationDigests
         case .complete:
             isAtEnd = true
             answer.body.close()

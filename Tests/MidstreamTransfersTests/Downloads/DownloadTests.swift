@@ -303,6 +303,16 @@ struct DownloadTests {
         #expect(ranges == (isCut ? [nil, "bytes=70000-"] : [nil]))
     }
 
+    @Test("… also when it comes behind the rest")
+    func representationDigestBehindRest() async throws {
+        let wrong = try DigestAlgorithm.sha256.field(DigestAlgorithm.sha256.digest(of: [1]))
+        server.cut(70_000)
+        server.next({ _ in }, { $0.trailers = ["Repr-Digest": wrong] })
+        let client = server.client { VerifyDigest() }
+        #expect(await httpError { try await download(by: client) }?.code == .digestMismatch)
+        #expect(ranges == [nil, "bytes=70000-"] && folder.names.isEmpty)
+    }
+
     @Test("… also when it came with a whole in place of the rest, and that broke off")
     func representationDigestOfOtherVersion() async throws {
         let other = FileServer.content(200_000, seed: 2)

@@ -160,10 +160,15 @@ struct ResumeBodiesTests {
         #expect(ranges == [nil, nil, "bytes=40000-"])
     }
 
-    @Test("VerifyDigest's digest of the whole is that of what was joined", arguments: [true, false])
-    func digest(isRight: Bool) async throws {
+    @Test("VerifyDigest's digest of the whole is that of what was joined", arguments: [true, false], [true, false])
+    func digest(isRight: Bool, isBehindRest: Bool) async throws {
         let digest = try DigestAlgorithm.sha256.digest(of: isRight ? Self.content : [1])
-        server.change { $0.headers["Repr-Digest"] = DigestAlgorithm.sha256.field(digest) }
+        let field = DigestAlgorithm.sha256.field(digest)
+        if isBehindRest {
+            server.next({ _ in }, { $0.trailers = ["Repr-Digest": field] })
+        } else {
+            server.change { $0.headers["Repr-Digest"] = field }
+        }
         server.cut(40_000)
         let client = testClient {
             ResumeBodies()
