@@ -174,7 +174,7 @@ public struct HTTPRequest: Identifiable, Sendable {
 /// What is said of the message itself, and not of its call.
 private let ownKeys = [
     ObjectIdentifier(RouteKey.self), ObjectIdentifier(AddressKey.self), ObjectIdentifier(TrailersKey.self),
-    ObjectIdentifier(UnsafeRetryKey.self),
+    ObjectIdentifier(UnsafeRetryKey.self), ObjectIdentifier(UnsendableKey.self), ObjectIdentifier(UnsaidMethodKey.self),
 ]
 
 private enum RouteKey: RequestContextKey { static var defaultValue: String? { nil } }

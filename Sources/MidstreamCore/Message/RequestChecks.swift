@@ -4,6 +4,7 @@ extension HTTPRequest {
     /// - Parameter hasCheckedURL: Whether the URL is one that ``URLText/resolve(_:base:query:)`` has made.
     /// - Throws: ``HTTPError/Code/invalidRequest`` or ``HTTPError/Code/bodyNotReplayable``; nothing has been sent.
     package func checkSendable(hasCheckedURL: Bool = false) throws {
+        try checkMeaning()
         guard hasCheckedURL || URLText.isRequestable(urlText) else {
             // For the reason.
             _ = try URLText.resolve(urlText, base: nil, query: nil)

@@ -80,6 +80,21 @@ struct RequestURLTests {
         #expect(stub.requests.map(\.urlText) == ["https://h/users/7"])
     }
 
+    @Test(
+        "A request that is made within a call is refused as well",
+        arguments: [HTTPRequest("https://h/users/\("..")/keys"), HTTPRequest("https://h/x", body: "text")])
+    func madeWithinACall(made: HTTPRequest) async {
+        let stub = StubTransport(status: .found, headers: [.location: "/b"])
+        let detour = testClient(transport: stub) { ClosureHTTPInterceptor("Detour") { _, next in try await next(made) } }
+        #expect(await httpError { try await detour.send(HTTPRequest("https://h/a")) }?.code == .invalidRequest)
+        #expect(stub.requests.isEmpty)
+        var configuration = HTTPClient.Configuration()
+        configuration.redirects = .custom { _, _ in made }
+        let client = testClient(configuration: configuration, transport: stub)
+        #expect(await httpError { try await client.send(HTTPRequest("https://h/a")) }?.code == .invalidRequest)
+        #expect(stub.requests.map(\.urlText) == ["https://h/a"])
+    }
+
     private func ofUnwrapped(_ id: Int?) -> RequestURL { (OptionalInURL() as any URLMaking).url(id) }
 
     @Test func theRouteHasNoValues() async throws {
@@ -135,6 +150,15 @@ struct UnsaidMethodTests {
         _ = try await client.send(HTTPRequest("x", body: .empty))
         _ = try await client.send(HTTPRequest(.get, "x", body: "meant"))
         #expect(stub.requests.map(\.method) == [.put, .get, .get])
+    }
+
+    @Test func thatOfAnotherOfTheSameCallIsSaidForItself() async throws {
+        let stub = StubTransport(sequence: [.respond(.found, headers: [.location: "/b"]), .respond(.ok)])
+        var said = HTTPRequest("https://h/a", body: "text")
+        said.method = .put
+        said.redirects = .custom { _, _ in HTTPRequest(.get, "https://h/b", body: "meant") }
+        _ = try await testClient(transport: stub).send(said)
+        #expect(stub.requests.map(\.method) == [.put, .get])
     }
 }
 
