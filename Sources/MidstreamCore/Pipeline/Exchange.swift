@@ -9,8 +9,8 @@ struct Exchange: Interceptor {
     /// ``ExchangeTransport/remark``
     private let remark: String?
 
-    /// Who decides whose the pipeline's requests are.
-    let identities: PipelineIdentities
+    /// The interceptors that may decide whose the pipeline's requests are, in their order.
+    let personal: [(place: Int, interceptor: any HTTPInterceptor)]
     /// The place of the innermost that may give up answers; -1: there is none.
     let lastGivingUp: Int
 
@@ -18,7 +18,7 @@ struct Exchange: Interceptor {
         self.transport = transport
         informed = transport as? any ExchangeTransport
         remark = informed?.remark
-        identities = PipelineIdentities(elements, transport)
+        personal = elements.enumerated().filter(\.element.isPersonal).map { ($0.offset, $0.element.interceptor) }
         lastGivingUp = elements.lastIndex { $0.interceptor.traits.contains(.givesUpAnswers) } ?? -1
     }
 

@@ -1,25 +1,16 @@
 public import Interception
 
-/// Those of a pipeline that may decide whose a request is, in their order, and the transport.
-struct PipelineIdentities: Sendable {
-    private let sources: [(place: Int, interceptor: any HTTPInterceptor)]
-    private let transport: RequestIdentity
-
-    init(_ elements: [Pipeline.Element], _ transport: any HTTPTransport) {
-        sources = elements.enumerated().filter(\.element.isPersonal).map { ($0.offset, $0.element.interceptor) }
-        self.transport = transport.identity
-    }
-
-    /// Whose a request will be by those from a place on.
+extension Exchange {
+    /// Whose a request will be by the interceptors from a place on, and by the transport.
     func identity(of request: HTTPRequest, from place: Int) -> WireIdentity {
         var identity = WireIdentity()
-        for source in sources where source.place >= place { identity.add(source.interceptor.identity(of: request)) }
-        identity.add(transport)
+        for source in personal where source.place >= place { identity.add(source.interceptor.identity(of: request)) }
+        identity.add(transport.identity)
         return identity
     }
 
-    /// Whether nobody from a place on would be asked.
-    func isEmpty(from place: Int) -> Bool { transport == .nobody && (sources.last?.place ?? -1) < place }
+    /// Whether an interceptor from a place on would be asked.
+    fileprivate func isPersonal(from place: Int) -> Bool { (personal.last?.place ?? -1) >= place }
 }
 
 extension Next where Input == HTTPRequest, Output == HTTPResponse {
@@ -46,8 +37,8 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
             identity.add(.unknown)
             return identity
         }
-        if exchange.identities.isEmpty(from: place) { return WireIdentity() }
-        // Those that are asked find the call in the task, which isn't told it in every case.
-        return ChainPosition.local.withValue(position) { exchange.identities.identity(of: request, from: place) }
+        guard exchange.isPersonal(from: place) else { return exchange.identity(of: request, from: place) }
+        // Interceptors that are asked find the call in the task, which isn't told it in every case.
+        return ChainPosition.local.withValue(position) { exchange.identity(of: request, from: place) }
     }
 }

@@ -60,7 +60,7 @@ extension Pipeline {
 
     private func rehearsal(at place: Int) -> Rehearsal {
         let exchange = exchange
-        return Rehearsal { request in exchange.identities.identity(of: request, from: place + 1) }
+        return Rehearsal { request in exchange.identity(of: request, from: place + 1) }
     }
 
     /// An interceptor's plan; `.unknown` when it tried to send something, which the text names.

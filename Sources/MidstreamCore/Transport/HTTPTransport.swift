@@ -37,6 +37,7 @@ public protocol HTTPTransport: Sendable {
     var executor: (any TaskExecutor)? { get }
 
     /// Whose requests are that it sends, by what it tells servers beside the request, such as a client certificate; `.nobody` by default.
+    /// Asked anew for each request of which somebody has to know it, since it may change, as by a login.
     var identity: RequestIdentity { get }
 }
 

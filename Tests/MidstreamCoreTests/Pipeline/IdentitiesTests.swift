@@ -22,6 +22,15 @@ struct IdentitiesTests {
         func send(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: 200, request: request) }
     }
 
+    /// Has somebody logged in, or nobody.
+    private struct Login: HTTPTransport {
+        let user = Locked<String?>(nil)
+
+        var identity: RequestIdentity { user.withLock { $0.map(RequestIdentity.user) ?? .nobody } }
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: 200, request: request) }
+    }
+
     /// The identities that an interceptor sees between others.
     private func seen(
         _ outer: RequestIdentity, _ inner: [RequestIdentity], _ transport: any HTTPTransport, at stage: InterceptorStage
@@ -53,6 +62,23 @@ struct IdentitiesTests {
     func bytes() {
         #expect(RequestIdentity.user("K") != .user("\u{212A}") && RequestIdentity.user("K") == .user("K"))
         #expect(RequestIdentity.user("") != .nobody && RequestIdentity.unknown != .nobody)
+    }
+
+    @Test("is asked of the transport for each request")
+    func login() async throws {
+        let transport = Login()
+        let seen = Locked<[[RequestIdentity]]>([])
+        let client = testClient(transport: transport) {
+            ClosureHTTPInterceptor { request, next in
+                seen.withLock { $0.append(next.identities(of: request)) }
+                return try await next(request)
+            }
+        }
+        for user in [nil, "ann", "bob"] {
+            transport.user.withLock { $0 = user }
+            _ = try await client.send(HTTPRequest("https://h/"))
+        }
+        #expect(seen.withLock { $0 } == [[], [.user("ann")], [.user("bob")]])
     }
 
     @Test("isn't known in a chain of one's own")
