@@ -107,7 +107,7 @@ struct Exchange: Interceptor {
         terms.options.isCollected = delivery != wanted
         if let remark, request.urlText.hasSecureScheme { position.note({ remark }, about: request) }
         // A body that is still arriving may outlive the client, and doesn't keep it.
-        if delivery != .streamed { terms.options.budget = call?.owner }
+        if delivery != .streamed, informed != nil { terms.options.budget = call?.owner }
         guard position.due != .max, let left = position.timeLeft, let call else { return terms }
         guard left > .zero else { throw position.overdue(phase: .notSent) }
         // The transport's own timer saves a task for each exchange, and tells a server that is too slow from a caller that leaves.
@@ -176,13 +176,15 @@ struct Exchange: Interceptor {
                 if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
             call?.noteReach(of: request, .answered, status: response.status)
             switch options.delivery {
-            case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
+            case .buffered(let limit):
+                if response.body.bytes == nil { try await response.buffer(upTo: limit) }
+                if options.budget == nil { Self.charge(response, to: call) }
             case .streamed: Self.opened(response, call)
             }
             return response
         } catch {
             call?.noteReach(of: request, (error as? HTTPError)?.phase ?? .maybeProcessed, status: nil)
-            if options.delivery == .streamed { Self.charge((error as? HTTPError)?.metrics, to: call) }
+            if options.budget == nil { Self.charge((error as? HTTPError)?.metrics, to: call) }
             throw error
         }
     }
@@ -194,6 +196,10 @@ struct Exchange: Interceptor {
         call.opened(response.body)
         charge(response.metrics, to: call)
     }
+
+    /// Apart for the same reason: the metrics are large.
+    @inline(never)
+    private static func charge(_ response: HTTPResponse, to call: Call?) { charge(response.metrics, to: call) }
 
     /// Charges the budget with what a transport has sent again that wasn't given it.
     @inline(never)
