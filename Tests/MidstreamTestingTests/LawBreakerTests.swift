@@ -29,6 +29,10 @@ struct LawBreakerTests {
                 if request.body.bytes?.isEmpty == false { request.body = .bytes([1, 2, 3]) }
                 return try await next(request)
             },
+            ClosureHTTPInterceptor("ReadsWhatIsSent") { request, next in
+                _ = try await request.body.collect()
+                return try await next(request)
+            },
         ],
         .endsInTime: [Overstayer(), Overstayer(isAsked: true)],
         .impersonal: [
@@ -148,6 +152,19 @@ struct LawBreakerTests {
                 try await next(request)
             } plan: { request in
                 request.addQuery("page", "2")
+                return .known()
+            },
+            ClosureHTTPInterceptor("PlansToPassOn") { request, _ in
+                HTTPResponse(status: 200, request: request)
+            } plan: { _ in
+                .known()
+            },
+            ClosureHTTPInterceptor("PlansOneOfTwo") { request, next in
+                var request = request
+                for _ in 1...2 { request.headers.add("X-Planned", "1") }
+                return try await next(request)
+            } plan: { request in
+                request.headers.add("X-Planned", "1")
                 return .known()
             },
         ],

@@ -2,7 +2,8 @@ public import MidstreamCore
 
 /// What any interceptor has to keep to, so that it can stand in a pipeline with others.
 public enum InterceptorLaw: String, Sendable, Hashable, CaseIterable {
-    /// The bytes of the request's and of the response's body arrive as they were sent, whether they are buffered or streamed.
+    /// The bytes of the request's and of the response's body arrive as they were sent, whether they are buffered, streamed, or can be read
+    /// a single time.
     case preservesBodies
     /// Cancelling the call ends it with `CancellationError`, and what lies further in is cancelled as well.
     case passesCancellation
@@ -12,7 +13,7 @@ public enum InterceptorLaw: String, Sendable, Hashable, CaseIterable {
     case closesWhatItKeepsBack
     /// An error from further in reaches the caller as it is.
     case passesErrors
-    /// A request is sent as its plan leaves it, if that is ``RequestPlan/known(_:)``.
+    /// A request is sent, and as its plan leaves it, if that is ``RequestPlan/known(_:)``.
     case plansWhatItDoes
     /// With the trait ``InterceptorTraits/endsInTime`` it ends by itself when the call's deadline has passed, also when several calls pass
     /// through it at once, and when the server has asked to wait.
@@ -47,7 +48,7 @@ public struct InterceptorLawViolation: Error, Hashable, CustomStringConvertible 
 ///   - laws: Which to check; all by default. Leave out what the interceptor is there to break: one that decompresses bodies doesn't
 ///     preserve them, one that falls back on a cache doesn't pass errors.
 ///   - request: A request that the interceptor lets through; the URL is of no importance to the transport. Give it a body in
-///     memory when the interceptor has to know the bytes, as one that signs does; without one, a body that is streamed is tried.
+///     memory when the interceptor has to know the bytes, as one that signs does; without one, bodies that are streamed are tried.
 ///   - make: Makes the interceptor, anew for each law.
 /// - Throws: ``InterceptorLawViolation`` for the first law that is broken.
 public func assertInterceptorLaws(
