@@ -65,6 +65,7 @@ extension Arbiter {
             let verdict: HTTPVerdict
             do {
                 verdict = try await asked(validators[place], place, about: outcome, of: attempt)
+                    .delivered(at: attempt.next.position)
             } catch {
                 if error is CancellationError || Task.isCancelled {
                     attempt.giveUp(outcome.response)
@@ -103,6 +104,18 @@ extension Arbiter {
         guard position.call?.recorder != nil else { return try await ask() }
         position.speaker = Int16(clamping: place)
         return try await ChainPosition.local.withValue(position) { try await ask() }
+    }
+}
+
+extension HTTPVerdict {
+    /// The verdict with its response in memory, if that is how the call wants it: the validators behind may read it. It is no part of the
+    /// attempt, whose time may be over.
+    fileprivate func delivered(at position: ChainPosition) async throws -> HTTPVerdict {
+        guard case .nextWith(var response) = self, response.body.bytes == nil else { return self }
+        var position = position
+        position.timeout = .max
+        try await position.deliver(&response)
+        return .nextWith(response)
     }
 }
 

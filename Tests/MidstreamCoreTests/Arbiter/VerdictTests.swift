@@ -75,6 +75,49 @@ struct VerdictTests {
         #expect(steps.all == ["1 404", "2 201"])
     }
 
+    @Test("E2 after nextWith the later validators see the new response's body, though it was no bytes")
+    func nextWithStream() async throws {
+        let steps = Steps()
+        let client = bench.client(
+            StubTransport(status: .ok, body: "new"),
+            validators: [
+                CallbackValidator { response, _ in
+                    var opened = response
+                    opened.body = response.body.mapChunks { chunk in chunk.map { $0 & 0xDF } }
+                    return .nextWith(opened)
+                },
+                CallbackValidator { response, _ in
+                    steps.note(response.body.text)
+                    return .next
+                },
+            ])
+        #expect(try await client.send(request).body.text == "NEW")
+        #expect(steps.all == ["NEW"])
+    }
+
+    @Test("E2 an attempt that has timed out may be answered with a stream")
+    func nextWithStreamAfterTimeout() async throws {
+        struct Fallback: HTTPValidator {
+            func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict { .next }
+            func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
+                .nextWith(HTTPResponse(status: 203, body: .once(chunks("late")), request: request))
+            }
+        }
+        let steps = Steps()
+        let silent = StubTransport { request in
+            try await untilCancelled()
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let client = bench.client(silent, validators: [Fallback(), saying(steps, "2") { .fail(Failure($0.body.text)) }]) {
+            $0.timeout = .seconds(5)
+        }
+        let call = Task { try await client.send(request) }
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(5))
+        await #expect(throws: Failure("late")) { try await call.value }
+        #expect(steps.all == ["2 203"])
+    }
+
     @Test("E2 after nextWith a later validator may still reject the new response")
     func nextWithRejected() async {
         let client = bench.client(

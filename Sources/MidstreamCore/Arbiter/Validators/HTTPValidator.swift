@@ -23,7 +23,8 @@ extension HTTPValidator {
 public enum HTTPVerdict: Sendable {
     /// No objection: the next validator is asked.
     case next
-    /// No objection to this response in place of the received one: the next validator is asked about it.
+    /// No objection to this response in place of the received one: the next validator is asked about it, with its body in memory where the
+    /// call wants it there.
     case nextWith(HTTPResponse)
     /// The call fails with this error, which reaches the caller as it is.
     case fail(any Error)
