@@ -12,7 +12,7 @@
 
     @Suite("A fleet's cache", .leavesNothing, .timeLimit(.minutes(10)))
     struct CacheTests {
-        private static func client(
+        static func client(
             _ fleet: Fleet, _ sends: Locked<Int>, tiered: Bool = false, length: Int = 600_000
         ) -> HTTPClient {
             let stub = StubTransport { request in

@@ -81,7 +81,7 @@
                     connection.write("HTTP/1.1 400 Bad Request\r\n\r\n")
                     return connection.waitForEnd()
                 }
-                connection.relay(to: port) {
+                connection.relay(to: port) { _ in
                     guard isOn.withLock({ $0 }) else { return true }
                     if kind == .slow { Thread.sleep(forTimeInterval: 5) }
                     return kind != .halfOpen

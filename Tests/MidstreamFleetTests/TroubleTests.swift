@@ -105,6 +105,83 @@
             #expect(fleet.core.degradation == nil)
         }
 
+        /// A way to a server on which bodies are held up until it is opened: each connection over which more comes than everything else is.
+        private final class Narrows: Sendable {
+            private let opened: DispatchSemaphore
+            private let held: Locked<Bool>
+            private let way: RawServer
+
+            init(before server: RedisServer) throws {
+                let (port, opened, held) = (server.port, DispatchSemaphore(value: 0), Locked(false))
+                (self.opened, self.held) = (opened, held)
+                way = try RawServer { connection in
+                    var passed = 0
+                    connection.relay(to: port) { count in
+                        passed += count
+                        guard passed > 200_000 else { return true }
+                        held.withLock { $0 = true }
+                        opened.wait()
+                        opened.signal()
+                        return true
+                    }
+                }
+            }
+
+            var url: String { "redis://localhost:\(way.port)" }
+            var isReached: Bool { held.withLock { $0 } }
+            func open() { opened.signal() }
+        }
+
+        @Test("has nothing else wait behind bodies that are held up on their way", arguments: [false, true])
+        func heldUpBodies(isHit: Bool) async throws {
+            let server = try await RedisServer()
+            let (narrows, sends) = (try Narrows(before: server), Locked(0))
+            defer { narrows.open() }
+            let request = HTTPRequest("https://h.test/a")
+            func send(_ fleet: Fleet) async throws -> Int {
+                try await CacheTests.client(fleet, sends, length: 1 << 20).send(request).data.count
+            }
+            if isHit { _ = try await send(server.fleet()) }
+            let fleet = try RedisServer.fleet(at: narrows.url, name: "test")
+            let sending = Task { try await CacheTests.client(fleet, sends, length: 1 << 20).send(request).data.count }
+            await eventually { narrows.isReached }
+            let rate = QuotaRate(interval: 1, burst: 1_000)
+            #expect(await fleet.core.store.reserve("q", rate, waitingAtMost: .zero) == .success(.sends(after: .zero)))
+            narrows.open()
+            #expect(try await sending.value == 1 << 20)
+            #expect(try await send(server.fleet()) == 1 << 20)
+            #expect(sends.withLock { $0 } == 1)
+        }
+
+        @Test("isn't taken for one by a body that takes longer than the patience, but by one of which nothing comes")
+        func lateBody() async throws {
+            let server = try await RedisServer()
+            let (narrows, clock, isDone) = (try Narrows(before: server), TestClock(), Locked(false))
+            defer { narrows.open() }
+            let fleet = try Fleet(
+                .redis(narrows.url), name: "test", patience: .milliseconds(20), members: 1, key: testKey, clock: clock,
+                limits: RedisLink.Limits(heartbeat: .seconds(1e9), probe: .seconds(1e9), bodies: .seconds(3600)))
+            Belongings.current?.add(fleet.core)
+            let client = CacheTests.client(fleet, Locked(0), length: 1 << 20)
+            let sending = Task {
+                defer { isDone.withLock { $0 = true } }
+                return try await client.send(HTTPRequest("https://h.test/a")).data.count
+            }
+            await eventually { narrows.isReached }
+            await eventually {
+                clock.advance(by: .milliseconds(20))
+                return isDone.withLock { $0 }
+            }
+            #expect(try await sending.value == 1 << 20)
+            #expect(fleet.core.degradation == nil)
+            await eventually(within: .seconds(10)) {
+                if fleet.state.isDegraded { return true }
+                clock.advance(by: .seconds(600))
+                return false
+            }
+            #expect(fleet.state.isDegraded)
+        }
+
         @Test("goes on with the wrong password, which is shown nowhere")
         func password() async throws {
             let server = try await RedisServer(["--requirepass", "right"])

@@ -57,7 +57,7 @@ final class FleetCore: Sendable {
         self.key = key
         self.member = member
         self.store = store
-        patientStore = link.map { RedisStore($0, isPatient: true) as any FleetStore } ?? store
+        patientStore = link.map { RedisStore($0, .patient) as any FleetStore } ?? store
         self.link = link
         names = FleetNames(fleet: name, key: key)
         near = NearKeys(names)

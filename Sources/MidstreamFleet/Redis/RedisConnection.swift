@@ -85,6 +85,9 @@ final class RedisConnection: Sendable {
 
     var isOpen: Bool { state.withLock { $0.end == nil } }
 
+    /// The reply that comes next; nil: none is awaited.
+    var nextReply: Reply? { state.withLock { $0.awaited.first } }
+
     private static func write(_ channel: any ByteChannel, _ next: () -> [UInt8]?) async {
         while let bytes = next() {
             // What reads finds out what has happened.

@@ -2,6 +2,8 @@ internal import Interception
 internal import MidstreamCore
 
 extension RedisLink {
+    private typealias AwaitedReply = (reply: RedisConnection.Reply, since: Duration)
+
     private static let heartbeat = Duration.seconds(3)
     /// How long a member counts after its last heartbeat.
     private static let memberLife = Duration.seconds(10)
@@ -48,6 +50,7 @@ extension RedisLink {
 
     /// Beats until the connection is lost, or Redis doesn't answer.
     private static func watch(_ session: RedisSession, _ link: @Sendable () -> RedisLink?, _ timer: ClockTimer) async {
+        var awaited: AwaitedReply?
         while !Task.isCancelled {
             let trouble = Suspension<Void>()
             let isConnected = link()?.state.withLock { state in
@@ -65,7 +68,8 @@ extension RedisLink {
             switch await reply.wait(for: limit, on: timer) {
             case .value(.success(let value)):
                 link()?.count(value)
-                continue
+                guard link()?.isStalled(session, &awaited) == true else { continue }
+                failure = .timedOut
             case .value(.failure(let said)): failure = said
             case .timedOut, .cancelled: failure = .timedOut
             }
@@ -81,6 +85,19 @@ extension RedisLink {
                 [
                     .text(settings.member), "\(Self.memberLife.wholeMilliseconds)", "\(Self.processLife.wholeMilliseconds)",
                 ]))
+    }
+
+    /// Whether replies have ceased to come on the connection for bodies alone. One on which nothing is awaited is asked for a sign of life,
+    /// so that nothing between forgets it.
+    ///
+    /// - Parameter awaited: The reply that was to come next the last time.
+    private func isStalled(_ session: RedisSession, _ awaited: inout AwaitedReply?) -> Bool {
+        guard let next = session.bodies.nextReply else {
+            _ = session.bodies.send(RESPCommand("PING"))
+            return false
+        }
+        if awaited?.reply != next { awaited = (next, stopwatch.elapsed) }
+        return awaited.map { stopwatch.elapsed - $0.since > settings.limits.bodies } ?? false
     }
 
     /// Has everything removed if Redis may have forgotten what was.

@@ -36,9 +36,22 @@ final class RedisLink: Sendable {
         var heartbeat = Duration.seconds(1)
         /// How long one may take after a failure.
         var probe = Duration.milliseconds(100)
+        /// How long nothing may come on the connection for bodies while something is awaited there.
+        var bodies = Duration.seconds(10)
         /// How long nobody refreshes a token of which the store has known nothing: long enough for each member to connect again, and put
         /// back what it knows.
         var grace = Duration.milliseconds(1_500)
+    }
+
+    /// Which connection a command takes, and how long its reply is waited for.
+    enum Manner {
+        /// A call waits, for the patience, and whether the reply comes in that time says whether Redis is in time.
+        case urgent
+        /// No call waits: the reply may take as long as that to a heartbeat, and says nothing of the kind.
+        case patient
+        /// A call waits, for the patience. The command takes the connection for bodies, where a late reply was behind those of others, and
+        /// says nothing of the kind either.
+        case amongBodies
     }
 
     enum Phase {
@@ -111,37 +124,40 @@ final class RedisLink: Sendable {
         }
     }
 
-    /// Sends a command, and waits for its reply as long as the patience lasts.
+    /// Sends a command, and waits for its reply.
     ///
-    /// - Parameters:
-    ///   - isPatient: Whether no call waits: the reply may take as long as that to a heartbeat, and doesn't say whether Redis is in time.
-    ///   - condition: See ``RedisConnection/send(_:if:)``; nil when it doesn't hold.
+    /// - Parameter condition: See ``RedisConnection/send(_:if:)``; nil when it doesn't hold.
     func ask(
-        _ make: (RedisSession) -> RESPCommand, isPatient: Bool, if condition: () -> Bool = { true }
+        _ make: (RedisSession) -> RESPCommand, _ manner: Manner, if condition: () -> Bool = { true }
     ) async -> Answer<RESPValue>? {
         let begin = stopwatch.elapsedNanoseconds
         switch await arrival() {
         case .failure(let failure): return .failure(failure)
         case .success(let session):
-            guard let reply = session.commands.send(make(session), if: condition) else { return nil }
-            return isPatient ? await patientAnswer(reply) : await answer(reply, since: begin)
+            guard let reply = session.connection(manner).send(make(session), if: condition) else { return nil }
+            switch manner {
+            case .urgent: return await answer(reply, since: begin)
+            case .patient: return await answer(reply, within: settings.limits.heartbeat)
+            case .amongBodies: return await answer(reply, within: settings.patience)
+            }
         }
     }
 
-    private func patientAnswer(_ reply: RedisConnection.Reply) async -> Answer<RESPValue> {
-        await reply.value(within: settings.limits.heartbeat, on: stopwatch.timer) ?? .failure(.timedOut)
+    /// Waits for a reply that says nothing about whether Redis is in time.
+    func answer(_ reply: RedisConnection.Reply, within limit: Duration) async -> Answer<RESPValue> {
+        await reply.value(within: limit, on: stopwatch.timer) ?? .failure(.timedOut)
     }
 
     /// Sends a command of which nobody waits for the reply, if there is a connection.
-    func tell(_ make: (RedisSession) -> RESPCommand) {
+    func tell(_ manner: Manner = .urgent, _ make: (RedisSession) -> RESPCommand) {
         guard let session = state.withLock({ $0.session }) else { return }
-        _ = session.commands.send(make(session))
+        _ = session.connection(manner).send(make(session))
     }
 
     /// Waits for a reply as long as the patience lasts, and takes notice of what that says about Redis.
-    func answer(_ reply: RedisConnection.Reply, since begin: Int64) async -> Answer<RESPValue> {
+    private func answer(_ reply: RedisConnection.Reply, since begin: Int64) async -> Answer<RESPValue> {
         let left = settings.patience - .nanoseconds(stopwatch.elapsedNanoseconds - begin)
-        let answer = await reply.value(within: left, on: stopwatch.timer) ?? .failure(.timedOut)
+        let answer = await answer(reply, within: left)
         let time = Duration.nanoseconds(stopwatch.elapsedNanoseconds - begin)
         let (failures, trouble) = state.withLock { state -> (Int, Suspension<Void>?) in
             guard case .connected = state.phase else { return (0, nil) }

@@ -1,11 +1,13 @@
 internal import Interception
 internal import MidstreamCore
 
-/// Two connections to Redis: one for commands, and one on which messages come about what other members do.
+/// Three connections to Redis: one for commands, one for bodies, behind which no other reply has to wait, and one on which messages come
+/// about what other members do.
 final class RedisSession: Sendable {
     typealias Dial = @Sendable () async throws -> any ByteChannel
 
     let commands: RedisConnection
+    let bodies: RedisConnection
     private let messages: RedisConnection
     /// The names by which Redis knows the scripts.
     private let scripts: [StoreScript: RESPCommand.Word]
@@ -35,6 +37,8 @@ final class RedisSession: Sendable {
         // Of this connection's own changes, too: a member may have several near caches.
         let tracking: [RESPCommand.Word] = ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(number)", "BCAST"]
         _ = try await commands.replies(to: greeting + [RESPCommand(tracking + prefixes.flatMap { ["PREFIX", .text($0)] })])
+        bodies = RedisConnection(try await dial(), onEnd: onEnd)
+        _ = try await bodies.replies(to: greeting)
         let all = StoreScript.allCases
         let names = try await commands.replies(to: all.map { RESPCommand("SCRIPT", "LOAD", .text($0.text)) })
         scripts = Dictionary(
@@ -50,10 +54,13 @@ final class RedisSession: Sendable {
         return RESPCommand(head + keys.map { .text($0) } + words)
     }
 
-    var isOpen: Bool { commands.isOpen && messages.isOpen }
+    func connection(_ manner: RedisLink.Manner) -> RedisConnection { manner == .amongBodies ? bodies : commands }
+
+    var isOpen: Bool { commands.isOpen && bodies.isOpen && messages.isOpen }
 
     func close() {
         commands.close()
+        bodies.close()
         messages.close()
     }
 }

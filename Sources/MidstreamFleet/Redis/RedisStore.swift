@@ -16,27 +16,30 @@ final class RedisStore: FleetStore {
 
     private let link: RedisLink
     private let names: FleetNames
-    private let isPatient: Bool
+    private let manner: RedisLink.Manner
 
-    /// - Parameter isPatient: See ``RedisLink/ask(_:isPatient:if:)``.
-    init(_ link: RedisLink, isPatient: Bool = false) {
+    /// - Parameter manner: That of all commands but those about bodies.
+    init(_ link: RedisLink, _ manner: RedisLink.Manner = .urgent) {
         self.link = link
-        self.isPatient = isPatient
+        self.manner = manner
         names = link.settings.names
     }
 
     /// Runs a script, and reads its reply; one that is none of ours is a refusal of this command.
     ///
-    /// - Parameter unsent: The answer when the condition doesn't hold.
+    /// - Parameters:
+    ///   - manner: Nil: that of the store.
+    ///   - unsent: The answer when the condition doesn't hold.
     private func run<Value>(
-        _ script: StoreScript, keys: [String], _ words: [Word], if condition: () -> Bool = { true },
-        otherwise unsent: Answer<Value> = .failure(.timedOut), _ read: (RESPValue) -> Value?
+        _ script: StoreScript, keys: [String], _ words: [Word], as manner: RedisLink.Manner? = nil,
+        if condition: () -> Bool = { true }, otherwise unsent: Answer<Value> = .failure(.timedOut),
+        _ read: (RESPValue) -> Value?
     ) async -> Answer<Value> {
-        var answer = await link.ask({ $0.command(script, keys: keys, words) }, isPatient: isPatient, if: condition)
+        let manner = manner ?? self.manner
+        var answer = await link.ask({ $0.command(script, keys: keys, words) }, manner, if: condition)
         if answer == .failure(.refused("NOSCRIPT")) {
             // Somebody has emptied the list of scripts.
-            answer = await link.ask(
-                { $0.command(script, isNew: true, keys: keys, words) }, isPatient: isPatient, if: condition)
+            answer = await link.ask({ $0.command(script, isNew: true, keys: keys, words) }, manner, if: condition)
         }
         return answer?.flatMap { value in
             read(value).map { .success($0) } ?? .failure(StoreFailure.refused("a reply that makes no sense"))
@@ -132,10 +135,10 @@ final class RedisStore: FleetStore {
         case .failure(let failure): return .failure(failure)
         case .success(let session):
             var pieces: [[UInt8]?] = []
-            for reply in names.map({ session.commands.send(RESPCommand("GET", .text($0))) }) {
+            for reply in names.map({ session.bodies.send(RESPCommand("GET", .text($0))) }) {
                 // Each has its time: a slow network isn't a store that doesn't answer.
                 guard let reply else { return .failure(.timedOut) }
-                switch await link.answer(reply, since: link.stopwatch.elapsedNanoseconds) {
+                switch await link.answer(reply, within: link.settings.patience) {
                 case .success(let value): pieces.append(value.content)
                 case .failure(let failure): return .failure(failure)
                 }
@@ -145,7 +148,7 @@ final class RedisStore: FleetStore {
     }
 
     func keepPiece(_ bytes: [UInt8], as name: String, life: Duration) {
-        link.tell { _ in RESPCommand("SET", .text(name), .bytes(bytes), "PX", life.milliseconds) }
+        link.tell(.amongBodies) { _ in RESPCommand("SET", .text(name), .bytes(bytes), "PX", life.milliseconds) }
     }
 
     func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool> {
@@ -155,7 +158,10 @@ final class RedisStore: FleetStore {
             .text(response.encodedPieces), .text(response.variant), "\(Self.maximumVariants)",
             "\(commit.isWhole ? commit.begun : -commit.begun)",
         ]
-        return await run(.keepResponse, keys: commit.keys.all, words, if: isCurrent, otherwise: .success(false), \.isDone)
+        // Behind its pieces. A removal that overtakes it, on the other connection, has changed the stamps.
+        return await run(
+            .keepResponse, keys: commit.keys.all, words, as: .amongBodies, if: isCurrent, otherwise: .success(false),
+            \.isDone)
     }
 
     func update(_ keys: ResponseKeys, id: UInt64, head: [UInt8], life: Duration, isConfirmed: Bool) async -> Answer<Bool> {

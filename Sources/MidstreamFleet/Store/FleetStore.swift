@@ -168,7 +168,7 @@ package protocol FleetStore: Sendable {
     /// Keeps a response, unless it was removed since its stamps were read, is behind one that began later, or is a part where a whole one
     /// is; and its pieces for as long.
     ///
-    /// - Parameter isCurrent: Called when nothing that is removed afterwards can come before it.
+    /// - Parameter isCurrent: Called after the stamps were read: what is removed later changes them, also where it overtakes the response.
     func keep(_ commit: ResponseCommit, if isCurrent: @escaping @Sendable () -> Bool) async -> Answer<Bool>
     /// Replaces the head of a response, if that is there, and keeps it and its pieces for so long at least.
     ///
