@@ -14,6 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int stalled = 0;
 static int releases = 0;
+static int failures = 0;
 
 static struct timespec in_a_minute(void) {
     struct timespec time;
@@ -34,11 +35,23 @@ static void stall(void) {
     pthread_mutex_unlock(&lock);
 }
 
+static bool takes_failure(void) {
+    pthread_mutex_lock(&lock);
+    bool fails = failures > 0;
+    if (fails) failures--;
+    pthread_mutex_unlock(&lock);
+    return fails;
+}
+
 int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
     typedef int (*function)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
     if (name != NULL && strcmp(name, "stalled-lookup.invalid") == 0) {
         stall();
         return EAI_AGAIN;
+    }
+    if (name != NULL && strcmp(name, "failing-lookup.invalid") == 0) {
+        if (takes_failure()) return EAI_AGAIN;
+        name = "127.0.0.1";
     }
     function next = (function)dlsym(RTLD_NEXT, "getaddrinfo");
     return next == NULL ? EAI_FAIL : next(name, service, hints, result);
@@ -65,6 +78,12 @@ void release_stalled_lookups(void) {
     releases++;
     pthread_cond_broadcast(&changed);
     while (stalled > 0) pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+void fail_lookups(int count) {
+    pthread_mutex_lock(&lock);
+    failures = count;
     pthread_mutex_unlock(&lock);
 }
 

@@ -53,6 +53,15 @@
             await eventually { answers.withLock { $0 } == 100 }
             #expect(lookup.known("localhost", port: 5) == nil)
         }
+
+        @Test func `A retry looks a name up again that no server has answered for`() async throws {
+            fail_lookups(1)
+            let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let configuration = HTTPClient.Configuration(timeout: nil, maxRetries: 3, clock: ImmediateClock())
+            let client = testClient(configuration: configuration, transport: wireTransport())
+            let response = try await client.send(HTTPRequest("http://failing-lookup.invalid:\(server.port)/"))
+            #expect(response.status == 200 && client.retryBudget?.retries == 1)
+        }
     }
 
     private func offTheCooperativePool(_ work: @escaping @Sendable () -> Bool) async -> Bool {

@@ -7,9 +7,9 @@
 
     /// Finds the addresses of hosts, by the system's resolver on a few threads of its own, or by one that the configuration has.
     ///
-    /// What the system's has found is kept for a minute, and that it has found nothing for a second. What leads nowhere is looked up anew, and
-    /// serves on until that has found something. A lookup that is under way serves all that ask for it. What nobody waits for any more before a
-    /// thread has begun with it isn't looked up.
+    /// What the system's has found is kept for a minute, and that there is nothing to be found for a second; that it couldn't tell isn't kept,
+    /// so that a retry asks again. What leads nowhere is looked up anew, and serves on until that has found something. A lookup that is under
+    /// way serves all that ask for it. What nobody waits for any more before a thread has begun with it isn't looked up.
     final class HostLookup: Sendable {
         typealias Found = Result<[HostAddress], HTTPError>
 
@@ -148,14 +148,16 @@
             let status = start { [self] in work() }
             guard status != 0 else { return }
             // Whoever asked has to hear of it; a thread that runs already would get to it, but there may be none.
-            while let key = next() { keep(.failure(HTTPError.noResources(status)), for: key) }
+            while let key = next() { keep(.failure(HTTPError.noResources(status)), isCertain: false, for: key) }
         }
 
         /// Looks up what is asked for until there is nothing more.
         private func work() {
             while let key = next() {
                 let colon = key.lastIndex(of: ":") ?? key.endIndex
-                keep(Self.addresses(of: String(key[..<colon]), port: String(key[colon...].dropFirst())), for: key)
+                let host = String(key[..<colon])
+                let (found, isCertain) = Self.addresses(of: host, port: String(key[colon...].dropFirst()))
+                keep(found, isCertain: isCertain, for: key)
             }
         }
 
@@ -170,7 +172,7 @@
             }
         }
 
-        private func keep(_ found: Found, for key: String) {
+        private func keep(_ found: Found, isCertain: Bool, for key: String) {
             let error: HTTPError? = if case .failure(let error) = found { error } else { nil }
             let best = state.withLock { state -> Found in
                 let now = self.now()
@@ -178,8 +180,7 @@
                     state.kept[key] = Kept(found: old.found, asked: now, until: old.until)
                     return old.found
                 }
-                // That the system lacked something says nothing of the host.
-                if error?.isRefusedHere == true { return found }
+                if !isCertain { return found }
                 if state.kept.count >= Self.mostKept {
                     state.kept = state.kept.filter { $0.value.until > now }
                     if state.kept.count >= Self.mostKept { state.kept = [:] }
@@ -201,7 +202,8 @@
             for (_, answer) in (asked?.waiting ?? [:]).sorted(by: { $0.key < $1.key }) { answer(found) }
         }
 
-        private static func addresses(of host: String, port: String) -> Found {
+        /// - Returns: Also whether that says something of the host: not where the resolver couldn't tell, or the system lacked something.
+        private static func addresses(of host: String, port: String) -> (found: Found, isCertain: Bool) {
             var hints = addrinfo()
             hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
             hints.ai_flags = AI_NUMERICSERV
@@ -218,10 +220,11 @@
                 }
                 entry = found.pointee.ai_next
             }
-            guard addresses.isEmpty else { return .success(alternating(addresses)) }
-            if let lack = lackOfDescriptors() { return .failure(HTTPError.noResources(lack)) }
+            guard addresses.isEmpty else { return (.success(alternating(addresses)), true) }
+            if let lack = lackOfDescriptors() { return (.failure(HTTPError.noResources(lack)), false) }
             let reason = status == 0 ? "it has no address" : String(cString: gai_strerror(status))
-            return .failure(HTTPError(.nameResolution, "The host \(host) can't be found: \(reason).", phase: .notSent))
+            let error = HTTPError(.nameResolution, "The host \(host) can't be found: \(reason).", phase: .notSent)
+            return (.failure(error), ![EAI_AGAIN, EAI_FAIL, EAI_SYSTEM, EAI_MEMORY].contains(status))
         }
 
         /// Why the system can open nothing; nil: it can. Where it can't, no host is found either, and glibc says no more than that.
