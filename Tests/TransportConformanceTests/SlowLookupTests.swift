@@ -62,6 +62,53 @@
             let response = try await client.send(HTTPRequest("http://failing-lookup.invalid:\(server.port)/"))
             #expect(response.status == 200 && client.retryBudget?.retries == 1)
         }
+
+        @Test func `Old addresses serve where a lookup would have to wait for others`() async throws {
+            let (time, isFound) = (Locked<UInt64>(7), Locked(false))
+            let lookup = HostLookup(now: { time.withLock { $0 } })
+            _ = lookup.find("localhost", port: 5) { _ in isFound.withLock { $0 = true } }
+            await eventually { isFound.withLock { $0 } }
+            let addresses = try lookup.known("localhost", port: 5)?.get()
+            time.withLock { $0 += 61_000_000_000 }
+            #expect(lookup.known("localhost", port: 5) == nil)
+
+            defer { release_stalled_lookups() }
+            for port in 1...4 as ClosedRange<UInt16> { _ = lookup.find("stalled-lookup.invalid", port: port) { _ in } }
+            await eventually { stalled_lookups() == 4 }
+            #expect(try addresses != nil && lookup.known("localhost", port: 5)?.get() == addresses)
+            // An hour at most.
+            time.withLock { $0 += 3_600_000_000_000 }
+            #expect(lookup.known("localhost", port: 5) == nil)
+        }
+
+        @Test func `Old addresses serve when nobody can tell those of today, which are looked up behind that`() async throws {
+            let (time, lookups, minute) = (Locked<UInt64>(7), Locked(0), 60_000_000_000 as UInt64)
+            let lookup = HostLookup(
+                now: { time.withLock { $0 } },
+                start: { body in
+                    lookups.withLock { $0 += 1 }
+                    body()
+                    return 0
+                })
+            let host = "failing-lookup.invalid"
+            func find() async -> HostLookup.Found {
+                await withCheckedContinuation { continuation in
+                    _ = lookup.find(host, port: 80) { continuation.resume(returning: $0) }
+                }
+            }
+            fail_lookups(0)
+            let addresses = try await find().get()
+            time.withLock { $0 += minute }
+            #expect(lookup.known(host, port: 80) == nil)
+            fail_lookups(1)
+            #expect(try await find().get() == addresses)
+            time.withLock { $0 += minute - 1 }
+            #expect(try lookup.known(host, port: 80)?.get() == addresses)
+            #expect(lookups.withLock { $0 } == 3)
+            time.withLock { $0 += minute - 1 }
+            #expect(try lookup.known(host, port: 80)?.get() == addresses)
+            #expect(lookups.withLock { $0 } == 3)
+        }
     }
 
     private func offTheCooperativePool(_ work: @escaping @Sendable () -> Bool) async -> Bool {

@@ -10,6 +10,9 @@
     /// What the system's has found is kept for a minute, and that there is nothing to be found for a second; that it couldn't tell isn't kept,
     /// so that a retry asks again. What leads nowhere is looked up anew, and serves on until that has found something. A lookup that is under
     /// way serves all that ask for it. What nobody waits for any more before a thread has begun with it isn't looked up.
+    ///
+    /// Addresses serve an hour longer where a new lookup would have to wait for others, which nobody can end, or the last one couldn't tell
+    /// (RFC 8767 §4). They are looked up behind that.
     final class HostLookup: Sendable {
         typealias Found = Result<[HostAddress], HTTPError>
 
@@ -30,8 +33,15 @@
         private struct Kept {
             let found: Found
             /// When it was looked up last, even if in vain.
-            let asked: UInt64
+            var asked: UInt64
             let until: UInt64
+            /// Whether the last lookup could tell nothing.
+            var isUncertain = false
+
+            /// Whether it may serve where nothing newer can be had.
+            func isLastResort(at now: UInt64) -> Bool {
+                if case .success = found { until + HostLookup.servesOnFor > now } else { false }
+            }
         }
 
         private struct State {
@@ -46,6 +56,7 @@
         /// In nanoseconds.
         private static let keptFor: UInt64 = 60_000_000_000
         private static let failureKeptFor: UInt64 = 1_000_000_000
+        private static let servesOnFor: UInt64 = 3_600_000_000_000
         private static let mostThreads = 4
         private static let mostKept = 4_096
 
@@ -71,19 +82,26 @@
         /// What is known of a host; nil: it has to be looked up.
         func known(_ host: String, port: UInt16) -> Found? {
             if let address = HostAddress(literal: host, port: port) { return .success([address]) }
-            return state.withLock { state in
-                guard let kept = state.kept["\(host):\(port)"], kept.until > now() else { return nil }
-                return kept.found
+            let (found, isOld) = state.withLock { state -> (Found?, Bool) in
+                let now = self.now()
+                guard let kept = state.kept["\(host):\(port)"] else { return (nil, false) }
+                if kept.until > now { return (kept.found, false) }
+                // What the last lookup said holds for as long as if it had found something.
+                let isFutile = kept.isUncertain && kept.asked + Self.keptFor > now || state.threads == Self.mostThreads
+                return isFutile && kept.isLastResort(at: now) ? (kept.found, true) : (nil, false)
             }
+            if isOld { doubt(host, port: port) }
+            return found
         }
 
-        /// Has a host looked up anew that couldn't be connected to, unless that was done within the last second: it may be elsewhere by now.
+        /// Has a host looked up anew that may be elsewhere by now, such as one that couldn't be connected to, unless that was done within the
+        /// last second.
         func doubt(_ host: String, port: UInt16) {
             let key = "\(host):\(port)"
             let isOld = state.withLock { state in
                 let now = self.now()
                 guard let kept = state.kept[key], kept.asked + Self.failureKeptFor <= now else { return false }
-                state.kept[key] = Kept(found: kept.found, asked: now, until: kept.until)
+                state.kept[key]?.asked = now
                 return true
             }
             if isOld { _ = find(host, port: port) { _ in } }
@@ -176,8 +194,8 @@
             let error: HTTPError? = if case .failure(let error) = found { error } else { nil }
             let best = state.withLock { state -> Found in
                 let now = self.now()
-                if error != nil, let old = state.kept[key], old.until > now {
-                    state.kept[key] = Kept(found: old.found, asked: now, until: old.until)
+                if error != nil, let old = state.kept[key], old.until > now || !isCertain && old.isLastResort(at: now) {
+                    state.kept[key] = Kept(found: old.found, asked: now, until: old.until, isUncertain: !isCertain)
                     return old.found
                 }
                 if !isCertain { return found }

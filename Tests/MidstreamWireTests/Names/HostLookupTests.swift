@@ -163,6 +163,10 @@
             #expect(lookups.withLock { $0 } == 2)
             #expect(try await find("localhost", in: lookup).get() == found)
             time.withLock { $0 += 59_000_000_000 }
+            #expect(isKnown("localhost", to: lookup))
+            // An hour more at most.
+            time.withLock { $0 += 3_600_000_000_000 }
+            lookup.doubt("localhost", port: 80)
             #expect(!isKnown("localhost", to: lookup))
         }
 
