@@ -11,6 +11,8 @@ struct DatabaseError: Error, CustomStringConvertible {
 
     /// Whether the file isn't a database, or no longer one.
     var isDamage: Bool { code & 0xFF == SQLITE_CORRUPT || code & 0xFF == SQLITE_NOTADB }
+    /// Whether another connection was waited for in vain.
+    var isBusy: Bool { code & 0xFF == SQLITE_BUSY }
 }
 
 /// One connection to an SQLite database. Used by one thread at a time; who owns it sees to that.
@@ -39,11 +41,13 @@ final class Database {
         }
         connection = opened
         sqlite3_extended_result_codes(connection, 1)
-        sqlite3_busy_timeout(connection, Self.patience)
+        setPatience(Self.patience)
     }
 
-    /// How many milliseconds another connection is waited for.
-    private static let patience: Int32 = 250
+    /// How long another connection is waited for.
+    static let patience = Duration.milliseconds(250)
+
+    private func setPatience(_ time: Duration) { sqlite3_busy_timeout(connection, Int32(time / .milliseconds(1))) }
 
     deinit {
         for statement in statements.values { sqlite3_finalize(statement) }
@@ -103,10 +107,10 @@ final class Database {
         }
     }
 
-    /// Does something without waiting for other connections: what they hold makes it fail at once.
-    func withoutWaiting<Result>(_ work: () throws -> Result) throws -> Result {
-        sqlite3_busy_timeout(connection, 0)
-        defer { sqlite3_busy_timeout(connection, Self.patience) }
+    /// Does something that waits for other connections no longer than that: what they hold then makes it fail.
+    func waiting<Result>(atMost time: Duration, _ work: () throws -> Result) throws -> Result {
+        setPatience(time)
+        defer { setPatience(Self.patience) }
         return try work()
     }
 

@@ -17,6 +17,8 @@ public final class DiskCacheStore: CacheStore {
         var table: EntryTable?
         /// When opening may be retried.
         var nextTry = Date.distantPast
+        /// When another process was waited for in vain for the last time.
+        var gaveUp = ContinuousClock.now
     }
 
     private struct Chores {
@@ -148,7 +150,7 @@ public final class DiskCacheStore: CacheStore {
     /// Forgets the entries of an origin, or all.
     public func removeAll(origin: String?) async throws {
         removals.removeAll(origin: origin)
-        let bodies = try await enqueue { [self] in try removeRows(origin: origin) }.value().get()
+        let bodies = try await enqueue { [self] in try removeRows(origin: origin, since: $0) }.value().get()
         // Without the lock, and where nobody waits for anything else.
         let end = Suspension<Void>()
         DispatchQueue.global().async { [folder] in
@@ -159,10 +161,10 @@ public final class DiskCacheStore: CacheStore {
     }
 
     /// Opens the database though that was tried a moment ago, which everything else waits a second for.
-    private func removeRows(origin: String?) throws -> [UInt64] {
+    private func removeRows(origin: String?, since: ContinuousClock.Instant) throws -> [UInt64] {
         func remove() throws -> [UInt64] {
             state.withLock { $0.nextTry = .distantPast }
-            return try ask { try $0.removeAll(origin: origin) }
+            return try ask(since: since) { try $0.removeAll(origin: origin) }
         }
         do {
             return try remove()
@@ -187,7 +189,7 @@ public final class DiskCacheStore: CacheStore {
     /// The same for what is only looked up. A cancelled caller stops waiting.
     private func look<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
         if let answer = answerNow(question) { return answer }
-        guard case .value(let answer) = await enqueue({ [self] in try ask(question) }).wait() else { throw CancellationError() }
+        guard case .value(let answer) = await queued(question).wait() else { throw CancellationError() }
         return try answer.get()
     }
 
@@ -196,28 +198,45 @@ public final class DiskCacheStore: CacheStore {
         state.withLockIfFree { state -> Value? in
             // There another one is opened, too.
             guard let table = state.table, table.isCurrent else { return nil }
-            return try? table.database.withoutWaiting { try question(table) }
+            return try? table.database.waiting(atMost: .zero) { try question(table) }
         } ?? nil
     }
 
     /// Queries the database on the queue, one query after the other. Waits for the answer even when the task is cancelled: what a store has done
     /// counts though its reader has left.
     func perform<Value: Sendable>(_ question: @escaping @Sendable (EntryTable) throws -> Value) async throws -> Value {
-        try await enqueue { [self] in try ask(question) }.value().get()
+        try await queued(question).value().get()
     }
 
-    private func enqueue<Value: Sendable>(
-        _ work: @escaping @Sendable () throws -> Value
+    /// Begins to query the database on the queue.
+    func queued<Value: Sendable>(
+        _ question: @escaping @Sendable (EntryTable) throws -> Value
     ) -> Suspension<Result<Value, any Error>> {
-        let answer = Suspension<Result<Value, any Error>>()
-        queue.async { answer.resume(Result { try work() }) }
+        enqueue { [self] in try ask(since: $0, question) }
+    }
+
+    /// Tells the work since when it has been queued.
+    private func enqueue<Value: Sendable>(
+        _ work: @escaping @Sendable (ContinuousClock.Instant) throws -> Value
+    ) -> Suspension<Result<Value, any Error>> {
+        let (answer, now) = (Suspension<Result<Value, any Error>>(), ContinuousClock.now)
+        queue.async { answer.resume(Result { try work(now) }) }
         return answer
     }
 
-    private func ask<Value>(_ question: (EntryTable) throws -> Value) throws -> Value {
+    /// - Parameter since: When the wait for the answer began. What another question has waited in vain since then counts for this one, too: if
+    ///   each of a queue waited for a process that stands still, the last would wait as many times as long.
+    private func ask<Value>(
+        since: ContinuousClock.Instant = ContinuousClock.now, _ question: (EntryTable) throws -> Value
+    ) throws -> Value {
         try state.withLock { state in
             do {
-                return try question(try table(&state))
+                let table = try self.table(&state)
+                let waited = min(max(.zero, since.duration(to: state.gaveUp)), Database.patience)
+                return try table.database.waiting(atMost: Database.patience - waited) { try question(table) }
+            } catch let error as DatabaseError where error.isBusy {
+                state.gaveUp = ContinuousClock.now
+                throw error
             } catch let error as DatabaseError where error.isDamage {
                 // Other processes keep the damaged file open until they find the damage, too, or that there is another one.
                 let damaged = state.table?.file
@@ -291,8 +310,8 @@ public final class DiskCacheStore: CacheStore {
             defer { chores = Chores(nextLook: looks ? now + .seconds(60) : chores.nextLook) }
             return (chores.hits, looks)
         }
-        try? ask { try $0.count(hits) }
-        makeRoom(looks ? (try? ask { try $0.room(maximumBytes: maximumBytes) }) : nil, onStep, done)
+        try? ask(since: now) { try $0.count(hits) }
+        makeRoom(looks ? (try? ask(since: now) { try $0.room(maximumBytes: maximumBytes) }) : nil, onStep, done)
     }
 
     /// Removes some entries, and the rest behind queries that wait.

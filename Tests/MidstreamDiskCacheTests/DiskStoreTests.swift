@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Interception
 import MidstreamCache
@@ -232,6 +233,31 @@ struct DiskStoreTests {
             }
             try await group.waitForAll()
         }
+        try database.run("COMMIT")
+    }
+
+    @Test("another's lock is waited for once by all who are queued meanwhile")
+    func queuedWhileLocked() async throws {
+        let store = DiskCacheStore(folder.url)
+        _ = try await store.salt()
+        // What was queued when it was opened has run by then.
+        await store.maintainNow()
+        let database = try Database(path: folder.database)
+        try database.run("BEGIN IMMEDIATE")
+        let (allAreQueued, patience) = (DispatchSemaphore(value: 0), Locked<[Int64?]>([]))
+        let answers = (0..<40).map { number in
+            store.queued { table in
+                if number == 0 { allAreQueued.wait() }
+                // Of the same text it would be compiled once, with what holds at that moment.
+                let milliseconds = try table.database.run("PRAGMA busy_timeout -- \(number)").first?[0].integer
+                patience.withLock { $0.append(milliseconds) }
+                try table.database.run("BEGIN IMMEDIATE")
+            }
+        }
+        allAreQueued.signal()
+        for answer in answers { await #expect(throws: DatabaseError.self) { try await answer.value().get() } }
+        let expected: [Int64?] = [250] + Array(repeating: 0, count: 39)
+        #expect(patience.withLock { $0 } == expected)
         try database.run("COMMIT")
     }
 
