@@ -18,7 +18,7 @@ struct CrowdTests {
     }
 
     @Test("after a refusal of one request alone one of those who wait sends theirs, and the others wait on")
-    func refusedAlone() async throws {
+    func oneByOne() async throws {
         let (gates, number) = ([Gate(), Gate()], Locked(0))
         let bench = CacheBench { request in
             let place = number.increment() - 1

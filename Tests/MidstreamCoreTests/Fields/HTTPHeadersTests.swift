@@ -197,7 +197,7 @@ struct HTTPHeadersTests {
     }
 
     @Test("they are equal when their bytes are, but for the case of names, and hash alike then")
-    func equality() {
+    func equalBytes() {
         let headers: HTTPHeaders = ["X-Name": "a", "Y": "b"]
         let others: HTTPHeaders = ["x-name": "a", "y": "b"]
         #expect(headers == others && Set([headers, others]).count == 1)

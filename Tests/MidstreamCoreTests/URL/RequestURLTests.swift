@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import MidstreamCore
 import MidstreamTesting
 import TestSupport
