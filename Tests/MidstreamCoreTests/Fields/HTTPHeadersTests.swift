@@ -196,19 +196,6 @@ struct HTTPHeadersTests {
         }
     }
 
-    @Test("they are equal when their bytes are, but for the case of names, and hash alike then")
-    func equalBytes() {
-        let headers: HTTPHeaders = ["X-Name": "a", "Y": "b"]
-        let others: HTTPHeaders = ["x-name": "a", "y": "b"]
-        #expect(headers == others && Set([headers, others]).count == 1)
-        let different: [HTTPHeaders] = [["X-Name": "A", "Y": "b"], ["Y": "b", "X-Name": "a"], ["X-Name": "a"]]
-        #expect(!different.contains(headers))
-        // Equal as texts.
-        let (composed, decomposed): (HTTPHeaders, HTTPHeaders) = (["X": "\u{212B}"], ["X": "A\u{30A}"])
-        #expect(composed.bytes.count == decomposed.bytes.count && composed["X"] == decomposed["X"])
-        #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
-    }
-
     @Test("a mark stays when the value is set anew or removed")
     func markStays() {
         var headers: HTTPHeaders = ["X-Mine": "a"]
