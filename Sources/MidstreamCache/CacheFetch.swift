@@ -120,6 +120,8 @@ extension ResponseCache {
     /// Whether a response may belong to another user than the key names: its request was sent with credentials that aren't part of the
     /// key.
     func isForeign(_ response: HTTPResponse, to miss: CacheMiss, _ next: Next) -> Bool {
+        // Neither the key nor the fields that `Vary` names have the cookies that a challenge has set behind the cache.
+        if response.request.cookieChanges != miss.request.cookieChanges { return true }
         guard options.partition == nil else { return false }
         let identity = miss.lookup.identity
         // Somebody else may have logged in meanwhile.

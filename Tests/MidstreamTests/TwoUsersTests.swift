@@ -219,6 +219,37 @@ struct TwoUsersTests {
         }
     }
 
+    /// `Vary` is told of the request that the cache has seen, which had no cookie yet.
+    @Test(
+        "get their own answers where a challenge sets one's cookie, which another or nobody has", arguments: [false, true],
+        [false, true])
+    func cookieOfAChallenge(isPartitioned: Bool, isRemoved: Bool) async throws {
+        let site = StubTransport { request in
+            guard request.headers.contains(.authorization) else {
+                let challenge = #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#
+                let headers: HTTPHeaders = [.wwwAuthenticate: challenge, .setCookie: "sid=alice"]
+                return HTTPResponse(status: .unauthorized, headers: headers, request: request)
+            }
+            return HTTPResponse(
+                status: .ok, headers: [.cacheControl: "max-age=600", .vary: "Cookie"],
+                body: .text(request.headers[.cookie] ?? "nobody"), request: request)
+        }
+        var options = CacheOptions()
+        if isPartitioned { options.partition = { _ in "site" } }
+        let cache = CacheInterceptor(options: options)
+        let client = testClient(baseURL: "https://api.test", transport: site) {
+            cache
+            DigestInterceptor(user: "site", password: "p")
+        }
+        let jar = CookieJar()
+        var request = HTTPRequest("/login")
+        request.interceptors = [CookieInterceptor(jar)]
+        #expect(text(of: try await client.send(request)) == "sid=alice")
+        if isRemoved { jar.removeAll() } else { request.interceptors = [CookieInterceptor()] }
+        #expect(text(of: try await client.send(request)) == "nobody")
+        #expect(try await client.send(request).isFromCache)
+    }
+
     @Test("keep them when one logs in after the other inside the cache")
     func login() async throws {
         let session = AuthenticationInterceptor(BearerAuthenticator(token: "alice"))
