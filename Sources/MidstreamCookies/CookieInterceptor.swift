@@ -50,17 +50,19 @@ public struct CookieInterceptor: HTTPInterceptor {
         response.note(outcomes.map(\.description).joined(separator: ", "))
     }
 
-    /// Has the cookies kept of answers that aren't handed on, and the request that takes their place bring what the jar has by then.
+    /// Has the cookies kept of answers that aren't handed on, and the request that takes their place, or has waited further in, bring what
+    /// the jar has by then.
     ///
     /// - Parameter added: The cookies that the request has of the jar. All others stay: they are the caller's, or an interceptor's further in.
     private func keepGivenUp(in request: inout HTTPRequest, with added: [Cookie], since removals: Int) {
         let (pairs, outer) = (Locked(Set(added.map(\.pair))), request.onGivenUp)
         request.onGivenUp = { response, request in
             outer?(response, &request)
-            keep(response, since: removals)
-            let old = pairs.withLock { $0 }
-            let others = request.headers.cookiePairs.filter { !old.contains($0) }
-            request.headers[.cookie] = others.isEmpty ? nil : others.joined(separator: "; ")
+            if let response { keep(response, since: removals) }
+            let (old, present) = (pairs.withLock { $0 }, request.headers.cookiePairs)
+            let others = present.filter { !old.contains($0) }
+            // Where there is nothing to take away, a header of the caller stays as it is, also one that was refused.
+            if others.count < present.count { request.headers[.cookie] = others.isEmpty ? nil : others.joined(separator: "; ") }
             let new = Self.add(jar.take(for: request.urlText), to: &request)
             pairs.withLock { $0.formUnion(new.map(\.pair)) }
         }

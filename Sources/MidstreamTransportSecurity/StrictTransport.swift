@@ -44,7 +44,7 @@ public struct StrictTransport: HTTPInterceptor {
             let outer = request.onGivenUp
             request.onGivenUp = { response, request in
                 outer?(response, &request)
-                takePolicy(of: response)
+                if let response { takePolicy(of: response) }
             }
         }
         let response = try await next(request)

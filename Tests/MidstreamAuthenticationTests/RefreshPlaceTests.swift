@@ -63,6 +63,25 @@ import Testing
         #expect(stub.credentials == ["", "token 1"])
     }
 
+    @Test(arguments: [true, false], ["sid=2", nil] as [String?])
+    func aCallThatWaitedForARefreshBringsTheCookiesThatThereAreByThen(isDue: Bool, cookie: String?) async throws {
+        defer { box.withLock { $0 = nil } }
+        let authenticator = authenticator()
+        if isDue { authenticator.expire("old") }
+        let jar = CookieJar([try Cookie("sid", "1", domain: "h")])
+        let stub = StubTransport { request in
+            let isRefresh = request.urlText.hasSuffix("/token")
+            if isRefresh, cookie == nil { jar.removeAll() }
+            let isOld = request.headers[.authorization] == "old"
+            return HTTPResponse(
+                status: isOld ? .unauthorized : .ok, headers: isRefresh ? [.setCookie: "sid=2"] : [:], request: request)
+        }
+        let client = client(stub, authenticator, CookieInterceptor(jar))
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.requests.last?.headers[.authorization] == "token 1")
+        #expect(stub.requests.last?.headers[.cookie] == cookie)
+    }
+
     @Test func atTheExchangeItStandsOutsideTheUsersOwn() {
         let client = testClient(transport: StubTransport(status: .ok)) {
             ClosureRequestInterceptor("Shard", stage: .exchange) { _ in }

@@ -120,7 +120,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         guard present.isMeant(for: call) else {
             throw HTTPError.withoutCredential(request, because: RefreshRefusal.loginEnded)
         }
-        let visit = Visit(request: request, next: next, login: present.number, failures: present.failures)
+        var visit = Visit(request: request, next: next, login: present.number, failures: present.failures)
         if let held = present.held, !present.isRefreshing, !authenticator.needsRefresh(held.credential) {
             return try await send(with: held, in: visit)
         }
@@ -128,6 +128,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         if held.generation > present.generation {
             visit.request.record(.credential(present.held == nil ? .obtained : .refreshed))
         }
+        visit.request.renewCookies()
         return try await send(with: held, in: visit)
     }
 
@@ -167,6 +168,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             return response
         }
         visit.request.record(.credential(.refreshed, rejection: response.status))
+        visit.request.renewCookies()
         (response, isRejected) = try await sent(with: fresh, in: visit)
         keeper.note(isRejected ? .inVain : .helped, of: fresh)
         return response

@@ -1,5 +1,5 @@
-/// Gets an answer that is given up, and the request that is sent in its place.
-package typealias GivenUpHandler = @Sendable (HTTPResponse, inout HTTPRequest) -> Void
+/// Gets an answer that is given up, and the request that is sent in its place; nil: one that has waited, and isn't sent yet.
+package typealias GivenUpHandler = @Sendable (HTTPResponse?, inout HTTPRequest) -> Void
 
 private enum GivenUpKey: RequestContextKey { static var defaultValue: GivenUpHandler? { nil } }
 private enum CookieChangesKey: RequestContextKey { static let defaultValue = 0 }
@@ -11,7 +11,7 @@ extension HTTPRequest {
         set { context[GivenUpKey.self] = newValue }
     }
 
-    /// How often answers that were given up have changed the cookies, of which those who stand between know nothing.
+    /// How often those further out have changed the cookies behind those who stand between, who know nothing of it.
     package private(set) var cookieChanges: Int {
         get { context[CookieChangesKey.self] }
         set { context[CookieChangesKey.self] = newValue }
@@ -32,11 +32,17 @@ extension HTTPRequest {
     /// return try await next(answer)
     /// ```
     public mutating func giveUp(_ response: HTTPResponse) {
-        if let onGivenUp {
-            let cookies = Set(headers.cookiePairs)
-            onGivenUp(response, &self)
-            if Set(headers.cookiePairs) != cookies { cookieChanges += 1 }
-        }
+        renewCookies(after: response)
         response.body.close()
+    }
+
+    /// Has those further out replace their cookies by those that there are now, such as after a wait in which somebody has logged in.
+    ///
+    /// - Parameter response: One that is given up, whose cookies they keep before.
+    package mutating func renewCookies(after response: HTTPResponse? = nil) {
+        guard let onGivenUp else { return }
+        let cookies = Set(headers.cookiePairs)
+        onGivenUp(response, &self)
+        if Set(headers.cookiePairs) != cookies { cookieChanges += 1 }
     }
 }
