@@ -22,9 +22,10 @@ public import MidstreamCore
 ///
 /// It stands at ``InterceptorStage/exchange``, since each answer is good for one method and target: a hop of a redirect is
 /// answered anew, and one to another origin not at all. A request that has an `Authorization` of its own keeps it. A request
-/// whose body can be read once, and was, can't be sent again, so its 401 is returned. At ``InterceptorStage/attempt`` the same goes for
-/// a `POST` that was answered by a redirect when the `GET` behind it is challenged, unless it may be sent twice
-/// (``HTTPRequest/allowsUnsafeRetry``). A challenge of another origin, to which a redirect has led, isn't answered there.
+/// whose body can be read once, and was, can't be sent again, so its 401 is returned, and the next request answers the challenge
+/// right away. At ``InterceptorStage/attempt`` the same goes for a `POST` that was answered by a redirect when the `GET` behind it
+/// is challenged, unless it may be sent twice (``HTTPRequest/allowsUnsafeRetry``). A challenge of another origin, to which a
+/// redirect has led, isn't answered there.
 public final class DigestInterceptor: HTTPInterceptor {
     /// What is known of one realm.
     struct Session {
@@ -104,12 +105,16 @@ public final class DigestInterceptor: HTTPInterceptor {
             let response = try await next(answered)
             guard Self.isAnswer(response, to: request) else { return response }
             takeNextNonce(from: response, for: origin, use?.challenge.realm)
-            guard response.status == .unauthorized, request.canBeSentAgain(after: response),
-                let challenge = DigestChallenge.best(in: response.headers),
+            guard response.status == .unauthorized, let challenge = DigestChallenge.best(in: response.headers),
                 challenge.nonce != use?.challenge.nonce || challenge.realm != use?.challenge.realm,
                 // A fresh nonce that has become stale already is replaced once more, not for ever.
                 freshChallenges == 0 || (freshChallenges == 1 && challenge.isStale)
             else { return response }
+            guard request.canBeSentAgain(after: response) else {
+                _ = self.use(of: challenge, for: origin, path, isAnswered: false)
+                request.note("kept a challenge for the next request")
+                return response
+            }
             freshChallenges += 1
             request.giveUp(response)
             request.note(use == nil ? "answered a challenge" : "answered a challenge with a new nonce")
@@ -141,7 +146,11 @@ public final class DigestInterceptor: HTTPInterceptor {
     }
 
     /// Counts a use of a new challenge's nonce, or of that of the realm whose path is nearest; nil when none is known.
-    private func use(of challenge: DigestChallenge?, for origin: HTTPOrigin, _ path: String) -> Session? {
+    ///
+    /// - Parameter isAnswered: False: the challenge is kept for later, and no use is counted.
+    private func use(
+        of challenge: DigestChallenge?, for origin: HTTPOrigin, _ path: String, isAnswered: Bool = true
+    ) -> Session? {
         let begun = challenge.flatMap { $0.isSession ? clientNonce() : nil }
         return sessions.withLock { sessions in
             var known = sessions[origin] ?? []
@@ -155,7 +164,7 @@ public final class DigestInterceptor: HTTPInterceptor {
                 (known, count, sessions[origin]) = ([], 0, nil)
                 guard challenge != nil else { return nil }
             }
-            count += 1
+            if isAnswered { count += 1 }
             let present = known.first { $0.challenge.realm == answered.realm && $0.challenge.firstNonce == answered.firstNonce }
             known.removeAll { $0.challenge.realm == answered.realm }
             let used = Session(challenge: answered, clientNonce: present?.clientNonce ?? begun, count: count, path: place)

@@ -207,11 +207,15 @@ import Testing
                         $0.finish()
                     }))
         }
-        let error = await #expect(throws: HTTPError.self) { try await client.send(upload()) }
-        #expect(error?.code == .unacceptableStatus)
-        // Nothing keeps it from working once the challenge is known.
-        _ = try await client.send(HTTPRequest("/"))
-        #expect(try await client.send(upload()).body.bytes == Array("hello A".utf8))
+        // Its challenge is known to the next one, that of a nonce which has become stale, too.
+        for nonce in ["n1", "n2"] {
+            let error = await #expect(throws: HTTPError.self) { try await client.send(upload()) }
+            #expect(error?.code == .unacceptableStatus)
+            #expect(try await client.send(upload()).body.bytes == Array("hello A".utf8))
+            #expect(server.state.withLock { $0.used.contains("\(nonce) 00000001") })
+            server.expireNonce()
+        }
+        #expect(server.challenges == 2)
     }
 
     @Test func aBodyThatCannotBeAnsweredForIsSentWhereNobodyAsks() async throws {
