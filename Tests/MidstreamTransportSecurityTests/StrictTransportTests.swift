@@ -55,14 +55,16 @@ struct StrictTransportTests {
         #expect(store.includes("a.example") && stub.requests.count == 2)
     }
 
-    @Test("The credentials that a host gets by http it gets by https, and they are renewed there")
-    func credentials() async throws {
+    @Test(
+        "The credentials that a host gets by http it gets by https, and they are renewed there",
+        arguments: [nil, ["http://a.example"]] as [[String]?])
+    func credentials(origins: [String]?) async throws {
         let stub = StubTransport { request in
             let isNew = request.headers[.authorization] == "Bearer new"
             return HTTPResponse(status: isNew ? .ok : .unauthorized, request: request)
         }
         let client = testClient(baseURL: "http://a.example", transport: stub) {
-            AuthenticationInterceptor(BearerAuthenticator { rejected in rejected == nil ? "old" : "new" })
+            AuthenticationInterceptor(BearerAuthenticator { rejected in rejected == nil ? "old" : "new" }, origins: origins)
             APIKeyInterceptor("k", header: "X-Key")
             StrictTransport(store: StrictTransportStore([StrictTransportHost("a.example")]))
         }

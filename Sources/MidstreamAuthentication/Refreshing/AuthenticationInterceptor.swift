@@ -181,9 +181,11 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
         var request = visit.request
         try await authenticator.apply(held.credential, to: &request)
         let response = try await visit.next(request)
+        let url = response.request.urlText
+        // By https, as a host of http may want, it has gone to its own origin, too.
         let isRejected =
             try authenticator.isRejected(response, using: held.credential)
-            && scope.contains(response.request.urlText, in: visit.next.call)
+            && (scope.contains(url, in: visit.next.call) || OriginMatch(visit.request.urlText)?.matchesOrSecures(url) == true)
             && response.request.keepsCredential(addedTo: visit.request, in: request)
         return (response, isRejected)
     }
