@@ -62,10 +62,7 @@ extension ChainPosition {
     package func withinTimeLeft<Value: Sendable>(
         phase: HTTPError.Phase, _ work: @escaping @Sendable (ChainPosition) async throws -> Value
     ) async throws -> Value {
-        var position = self
-        // Who has called `next` in a task of their own has a position that says of it what is so of the interceptor's.
-        if isInterrupted == true { position.isInterrupted = nil }
-        let result = await position.interrupting(at: due, work)
+        let result = await interrupting(at: due, work)
         if isOver(due) { throw overdue(phase: phase) }
         return try result.get()
     }

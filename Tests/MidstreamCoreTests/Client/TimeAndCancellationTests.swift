@@ -99,33 +99,6 @@ struct TimeAndCancellationTests {
         #expect(inTransport?.code == .deadlineExceeded && inTransport?.trace?.spans.isEmpty == false)
     }
 
-    @Test("a deadline ends what an interceptor sends in a task of its own, too")
-    func ownTask() async throws {
-        let clock = clock
-        let stub = StubTransport { request in
-            if request.urlText == "https://mirror/" { try await clock.sleep(for: .seconds(100)) }
-            return HTTPResponse(status: .ok, request: request)
-        }
-        let mirrored = Locked<Task<HTTPResponse, any Error>?>(nil)
-        let client = client(timeout: .seconds(50), deadline: .seconds(9), transport: stub) {
-            ClosureHTTPInterceptor { request, next in
-                var copy = request
-                copy.urlText = "https://mirror/"
-                let task = Task { [copy] in try await next(copy) }
-                mirrored.withLock { $0 = task }
-                return try await next(request)
-            }
-        }
-        _ = try await client.send(request)
-        let mirror = try #require(mirrored.withLock { $0 })
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(9))
-        await eventually(within: .seconds(60)) { clock.sleepers == 0 }
-        #expect(clock.sleepers == 0)
-        mirror.cancel()
-        #expect(await mirror.result.httpError?.code == .deadlineExceeded)
-    }
-
     @Test("a request's deadline wins over the client's, and the earlier of timeout and deadline ends the call")
     func deadlineOrTimeout() async {
         var request = request
