@@ -62,6 +62,7 @@ struct CallReportTests {
         }
         let version: Int
         let title: String
+        let made: Int64
         let calls: [Call]
     }
 
@@ -180,6 +181,14 @@ struct CallReportTests {
         #expect(!html.contains("canary") && !html.contains(" style=") && !html.contains("http-equiv=\"refresh"))
         let empty = CallReport([CallRecord]()).html()
         #expect(try page(empty).calls.isEmpty && empty.utf8.count < 80 << 10)
+    }
+
+    @Test("is made however far away its calls began")
+    func farStart() async throws {
+        let encoded = String(decoding: try JSONEncoder().encode(try await calls()[0]), as: UTF8.self)
+        let text = encoded.replacing(#/"start":[-+.0-9eE]+/#, with: "\"start\":1e300")
+        let read = try JSONDecoder().decode(CallRecord.self, from: Data(text.utf8))
+        #expect(try page(CallReport([read]).html()).made == 8_000_000_000_000_000)
     }
 
     @Test("withholds what a client's own redaction names, in its route as well")

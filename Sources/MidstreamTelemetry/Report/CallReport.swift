@@ -85,7 +85,8 @@ public struct CallReport: Sendable {
         report.add("version", 1)
         report.add("title", title)
         report.begin("made")
-        report.append(Int64(made.timeIntervalSince1970 * 1_000))
+        // The page's dates end at 8.64e15.
+        report.append(Int64(made.timeIntervalSince1970 * 1_000, within: 8e15))
         if let live {
             var object = JSONObject()
             object.add("first", live.first)
