@@ -65,15 +65,20 @@ package struct ClockTimer: Sendable {
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     package func sleep(for delay: Duration) async throws {
-        if let other { return try await other.sleep(for: delay) }
+        if let other { return try await other.sleep(for: delay.waitable) }
         if case .cancelled = await Suspension<Never>().wait(for: delay, on: self) { throw CancellationError() }
     }
 
     /// A sleep whose end is fixed now, whenever it begins.
     private static func sleep<C: Clock<Duration>>(for delay: Duration, on clock: C) -> @Sendable () async throws -> Void {
-        let due = clock.now.advanced(by: delay)
+        let due = clock.now.advanced(by: delay.waitable)
         return { try await clock.sleep(until: due, tolerance: nil) }
     }
+}
+
+extension Duration {
+    /// As much of it as can be waited for: nothing at least, and a century at most, so that the sum with a clock's time can't overflow.
+    fileprivate var waitable: Duration { max(.zero, min(self, .seconds(3_155_760_000 as Int64))) }
 }
 
 /// The entries on the system's clock.
@@ -91,8 +96,7 @@ private final class TimerQueue: Sendable {
     private let state = Locked(State())
 
     func insert(_ listener: any TimerListener, after delay: Duration) -> Ticket {
-        // A century at most, so that the sum can't overflow.
-        let (seconds, attoseconds) = max(.zero, min(delay, .seconds(3_155_760_000 as Int64))).components
+        let (seconds, attoseconds) = delay.waitable.components
         let nanoseconds = seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
         return state.withLock { state in
             let due = continuousNanoseconds() + nanoseconds

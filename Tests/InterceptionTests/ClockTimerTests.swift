@@ -78,12 +78,14 @@ struct ClockTimerTests {
         await eventually { calls.names == ["called"] }
     }
 
-    @Test("the longest time can be waited for")
-    func longest() async {
+    @Test("the longest time can be waited for", arguments: [ContinuousClock(), SuspendingClock()] as [any Clock<Duration>])
+    func longest(clock: any Clock<Duration>) async {
         let calls = Calls()
-        let delays = [.seconds(Int64.max), .seconds(Int64.max) * 2, .nanoseconds(1), .seconds(-5)]
-        let entries = delays.map { ClockTimer.system.schedule(calls.listener("\($0 > .seconds(1))"), after: $0) }
-        await eventually { calls.names == ["false", "false"] }
+        let timer = ClockTimer(clock)
+        let longest = Duration.seconds(Int64.max)
+        let delays = [longest, longest * 2, .nanoseconds(1), .seconds(-5), longest * -2]
+        let entries = delays.map { timer.schedule(calls.listener("\($0 > .seconds(1))"), after: $0) }
+        await eventually { calls.names == ["false", "false", "false"] }
         for entry in entries { entry.cancel() }
     }
 

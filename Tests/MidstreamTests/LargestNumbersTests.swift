@@ -80,15 +80,17 @@ struct LargestNumbersTests {
         }
     }
 
-    @Test("a delay of the task's own is waited for, and cancelled", arguments: durations.filter { $0 > .zero })
-    func taskDelay(duration: Duration) async {
+    @Test(
+        "a delay of the task's own is waited for, and cancelled", arguments: durations.filter { $0 > .zero },
+        [ContinuousClock(), SuspendingClock()] as [any Clock<Duration>])
+    func taskDelay(duration: Duration, clock: any Clock<Duration>) async {
         let (waits, starts) = AsyncStream<Void>.makeStream()
         let failing = MockedTask<String> { throw HTTPError(.connection) }
         let delay: @Sendable (Int) -> Duration = { _ in
             starts.yield()
             return duration
         }
-        let work = Task { try await failing.askAgain(1, delay: delay, when: { _ in true }).result() }
+        let work = Task { try await failing.askAgain(1, delay: delay, clock: clock, when: { _ in true }).result() }
         for await _ in waits { break }
         work.cancel()
         await #expect(throws: CancellationError.self) { try await work.value }
