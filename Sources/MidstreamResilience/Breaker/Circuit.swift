@@ -75,6 +75,7 @@ final class Circuit: ScopeState {
     let key: String
     private let settings: BreakerSettings
     private let slow: Int64
+    private let longestBreak: Int64
     /// How long a circuit is kept after a failure.
     private let memory: Int64
     private let state: Locked<State>
@@ -84,7 +85,8 @@ final class Circuit: ScopeState {
         self.settings = settings
         slow = settings.slowerThan?.wholeNanoseconds ?? .max
         let length = min(max(.milliseconds(10), settings.window), .longest).wholeNanoseconds
-        memory = max(length, min(max(.zero, settings.longestBreak), .longest).wholeNanoseconds)
+        longestBreak = min(max(.zero, settings.longestBreak), .longest).wholeNanoseconds
+        memory = max(length, longestBreak)
         state = Locked(State(phase: isIsolated ? .isolated : .closed, window: FailureWindow(length)))
     }
 
@@ -145,8 +147,7 @@ final class Circuit: ScopeState {
             if isProbe {
                 guard !isFailure && !isSlow else {
                     state.counts = .init(total: state.goodProbes + 1, failed: isFailure ? 1 : 0, slow: isSlow ? 1 : 0)
-                    let longest = min(settings.longestBreak, .longest).wholeNanoseconds
-                    state.breakLength = min(longest, state.breakLength.multipliedReportingOverflow(by: 2).partialValue)
+                    state.breakLength = min(longestBreak, state.breakLength * 2)
                     return open(&state, from: .halfOpen, retryAfter, now, random)
                 }
                 state.goodProbes += 1
@@ -191,8 +192,8 @@ final class Circuit: ScopeState {
     ) -> CallEvent {
         // A tenth more or less, so that many clients don't come back at the same moment.
         let spread = Int64((Double(state.breakLength) * (0.9 + 0.2 * random())).rounded())
-        let asked = min(max(.zero, retryAfter ?? .zero), settings.longestBreak, .longest).wholeNanoseconds
-        let length = max(spread, asked)
+        let asked = max(.zero, retryAfter ?? .zero).wholeNanoseconds
+        let length = max(spread, min(asked, longestBreak))
         state.enter(.open(until: now &+ length))
         return .breakerChanged(
             key: key, from: from, to: .open(for: .nanoseconds(length)), state.counts, last: state.last)

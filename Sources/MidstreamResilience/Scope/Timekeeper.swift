@@ -41,8 +41,8 @@ extension Duration {
     /// Such as `3.2 s` or `85 ms`.
     var brief: String {
         let seconds = self / .seconds(1)
-        if seconds >= 99.95 { return "\(Int64(min(seconds, 1e15).rounded())) s" }
+        if seconds >= 99.95 { return "\(Int64(seconds.rounded(), within: 1e15)) s" }
         if seconds >= 1 { return "\((seconds * 10).rounded() / 10) s" }
-        return "\(Int((seconds * 1_000).rounded())) ms"
+        return "\(Int64((seconds * 1_000).rounded(), within: 1e15)) ms"
     }
 }

@@ -256,6 +256,17 @@ struct CircuitBreakerTests {
         }
     }
 
+    @Test("breaks of less than nothing are over at once, also after a failed probe")
+    func negativeBreaks() async {
+        let never = Duration.zero - .seconds(1.6e20)
+        let breaker = CircuitBreaker(minimum: 1, breakFor: never, longestBreak: never)
+        let client = client(breaker)
+        for _ in 0..<3 {
+            await open(client, 1)
+            #expect(state(breaker) == .halfOpen)
+        }
+    }
+
     @Test("a break is a tenth longer or shorter", arguments: [(0.0, 4_500), (0.999_999_999_9, 5_500)])
     func spread(random: Double, milliseconds: Int) async {
         await open(client(breaker) { $0.random = { random } })

@@ -61,6 +61,14 @@ struct RateLimitTests {
         #expect(error.trace?.events(named: "quota.wait").map(\.attributes["sent"]) == [false])
     }
 
+    @Test("a longest wait of less than nothing is none")
+    func negativeWait() async throws {
+        let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 1, maximumWait: .seconds(Int64.min)) })
+        _ = try await client.send(HTTPRequest("/"))
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .rateLimited)
+        _ = try await client.explain(HTTPRequest("/"))
+    }
+
     @Test("a request waits for half of its time at most, so that some is left for the answer")
     func half() async throws {
         let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 0.5, burst: 1) })
