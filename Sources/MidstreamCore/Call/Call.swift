@@ -126,7 +126,7 @@ package protocol CallOwner: ResendBudget {
     var stopwatch: Stopwatch { get }
     /// The time of day, which dates in messages are compared with.
     var now: @Sendable () -> Date { get }
-    /// Gives numbers in 0..<1.
+    /// Gives numbers in 0...1.
     var random: @Sendable () -> Double { get }
     /// The origin of the base URL, which credentials are meant for unless they are given for others.
     var baseOrigin: OriginMatch? { get }

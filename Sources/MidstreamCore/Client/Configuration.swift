@@ -54,7 +54,8 @@ extension HTTPClient {
         public var clock: any Clock<Duration>
         /// The time of day, which dates in messages are compared with; the system's by default.
         public var now: @Sendable () -> Date
-        /// Gives numbers in 0..<1 for the jitter of backoff; the system's random numbers by default.
+        /// Gives numbers in 0..<1 for the jitter of backoff; the system's random numbers by default. Others count as 0 or 1, whichever is
+        /// nearer, and what is no number as 0.
         public var random: @Sendable () -> Double
         /// Whether what happens to each request is recorded, so that responses and errors carry a trace; true by default. Costs
         /// a fifth of a microsecond per interceptor.
@@ -129,6 +130,12 @@ extension HTTPClient.Configuration {
         return CallObservation.Settings(observers, redaction, keepsInErrors: keepsCapsules ? 64 << 10 : 0)
     }
 
+    /// Gives numbers in 0...1, whatever ``random`` gives.
+    var share: @Sendable () -> Double {
+        // In this order what is no number becomes 0.
+        { [random] in max(0, min(random(), 1)) }
+    }
+
     var limits: RequestLimits {
         RequestLimits(
             timeout: timeout, deadline: deadline, maxRetries: givenRetries, deadlineCoversBody: deadlineCoversBody)
@@ -137,6 +144,6 @@ extension HTTPClient.Configuration {
     var arbiterSettings: ArbiterSettings {
         ArbiterSettings(
             limits: limits, validators: validators, retryBudget: retryBudget, maximumRetryAfter: maximumRetryAfter,
-            sharesRetryAfter: sharesRetryAfter, clock: clock, now: now, random: random)
+            sharesRetryAfter: sharesRetryAfter, clock: clock, now: now, random: share)
     }
 }

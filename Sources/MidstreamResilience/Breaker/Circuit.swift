@@ -39,6 +39,14 @@ final class Circuit: ScopeState {
         case isolated
     }
 
+    /// What a result leads to.
+    private enum Consequence {
+        case none
+        case closed(CallEvent)
+        /// A break is due, for which a random number is needed.
+        case opens(from: CircuitBreaker.State)
+    }
+
     private struct State {
         var phase: Phase
         var epoch: UInt64 = 0
@@ -131,15 +139,17 @@ final class Circuit: ScopeState {
         }
     }
 
-    /// Counts the result of an exchange, with the nanoseconds until the response and a random number in 0..<1.
+    /// Counts the result of an exchange, with the nanoseconds until the response.
+    ///
+    /// - Parameter random: Gives a number in 0...1 when the circuit opens. It is the user's, and may ask this circuit.
     func ended(
         _ pass: borrowing Pass, _ outcome: ExchangeOutcome, after time: Int64, retryAfter: Duration?, at now: Int64,
         random: () -> Double
     ) -> CallEvent? {
         let isSlow = isSlow(time)
         let (epoch, isProbe) = (pass.epoch, pass.isProbe)
-        return state.withLock { state in
-            guard epoch == state.epoch, let isFailure = outcome.isFailure else { return nil }
+        let consequence = state.withLock { state -> Consequence in
+            guard epoch == state.epoch, let isFailure = outcome.isFailure else { return .none }
             if isFailure || isSlow {
                 state.lastTrouble = now
                 state.last = isFailure ? outcome.summary : Duration.nanoseconds(time).brief
@@ -148,19 +158,24 @@ final class Circuit: ScopeState {
                 guard !isFailure && !isSlow else {
                     state.counts = .init(total: state.goodProbes + 1, failed: isFailure ? 1 : 0, slow: isSlow ? 1 : 0)
                     state.breakLength = min(longestBreak, state.breakLength * 2)
-                    return open(&state, from: .halfOpen, retryAfter, now, random)
+                    return .opens(from: .halfOpen)
                 }
                 state.goodProbes += 1
-                guard state.goodProbes >= settings.probes else { return nil }
+                guard state.goodProbes >= settings.probes else { return .none }
                 let counts = FailureWindow.Counts(total: state.goodProbes, failed: 0, slow: 0)
                 state.enter(.closed)
-                return .breakerChanged(key: key, from: .halfOpen, to: .closed, counts, last: "success")
+                return .closed(.breakerChanged(key: key, from: .halfOpen, to: .closed, counts, last: "success"))
             }
             let counts = state.window.count(failed: isFailure, slow: isSlow, at: now)
-            guard counts.total >= settings.minimum, isTooMany(counts) else { return nil }
+            guard counts.total >= settings.minimum, isTooMany(counts) else { return .none }
             state.counts = counts
             state.breakLength = min(max(.zero, settings.breakFor), .longest).wholeNanoseconds
-            return open(&state, from: .closed, retryAfter, now, random)
+            return .opens(from: .closed)
+        }
+        switch consequence {
+        case .none: return nil
+        case .closed(let change): return change
+        case .opens(let from): return open(from: from, epoch, retryAfter, now, share: random())
         }
     }
 
@@ -187,16 +202,20 @@ final class Circuit: ScopeState {
         return isFailing || (counts.slow > 0 && Double(counts.slow) >= settings.slowRatio * total)
     }
 
+    /// Begins a break, unless the state has changed meanwhile.
     private func open(
-        _ state: inout State, from: CircuitBreaker.State, _ retryAfter: Duration?, _ now: Int64, _ random: () -> Double
-    ) -> CallEvent {
-        // A tenth more or less, so that many clients don't come back at the same moment.
-        let spread = Int64((Double(state.breakLength) * (0.9 + 0.2 * random())).rounded())
-        let asked = max(.zero, retryAfter ?? .zero).wholeNanoseconds
-        let length = max(spread, min(asked, longestBreak))
-        state.enter(.open(until: now &+ length))
-        return .breakerChanged(
-            key: key, from: from, to: .open(for: .nanoseconds(length)), state.counts, last: state.last)
+        from: CircuitBreaker.State, _ epoch: UInt64, _ retryAfter: Duration?, _ now: Int64, share: Double
+    ) -> CallEvent? {
+        state.withLock { state in
+            guard epoch == state.epoch else { return nil }
+            // A tenth more or less, so that many clients don't come back at the same moment.
+            let spread = Int64((Double(state.breakLength) * (0.9 + 0.2 * share)).rounded())
+            let asked = max(.zero, retryAfter ?? .zero).wholeNanoseconds
+            let length = max(spread, min(asked, longestBreak))
+            state.enter(.open(until: now &+ length))
+            return .breakerChanged(
+                key: key, from: from, to: .open(for: .nanoseconds(length)), state.counts, last: state.last)
+        }
     }
 }
 

@@ -162,7 +162,7 @@ private struct EventSource: ElementSource {
 
         nonisolated(nonsending) private mutating func wait(because cause: HTTPError?, asked: Duration?) async throws {
             let configuration = source.client.configuration
-            let own = pace.delay(afterRetry: parser.retry, lifetime: lifetime.elapsed, random: configuration.random)
+            let own = pace.delay(afterRetry: parser.retry, lifetime: lifetime.elapsed, random: source.client.random)
             let delay = Swift.max(own, asked ?? .zero)
             if let deadline, let age, age.elapsed + delay >= deadline { throw HTTPError.pastDeadline(deadline, phase: .answered) }
             if let overdue = source.client.overdue(after: delay) { throw overdue }

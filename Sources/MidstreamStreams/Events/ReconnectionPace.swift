@@ -17,7 +17,7 @@ struct ReconnectionPace {
     mutating func reset() { attempts = 0 }
 
     /// The wait before the next connection, given what the server asked for (in milliseconds), how long the last one lived, and random numbers
-    /// in 0..<1.
+    /// in 0...1.
     mutating func delay(afterRetry retry: Int64?, lifetime: Duration, random: () -> Double) -> Duration {
         var ceiling = max(retry.map { .milliseconds($0) } ?? Self.usual, Self.shortest)
         for _ in 0..<attempts where ceiling < Self.longest { ceiling *= 2 }

@@ -173,7 +173,7 @@ extension ReconnectingWebSocket: AsyncSequence {
             let client = feed.task.client
             let own = feed.strategy.delay(
                 beforeRetry: attempts, previous: attempts == 1 ? nil : delay, of: feed.task.request,
-                random: client.configuration.random)
+                random: client.random)
             var next = feed.strategy.delay(own, atLeast: (error as? HTTPError).flatMap(client.waitAsked))
             // Without a delay it would be told over and over that nothing pays for the next attempt.
             if next < .seconds(1), client.retryBudget?.available == 0 { next = .seconds(1) }

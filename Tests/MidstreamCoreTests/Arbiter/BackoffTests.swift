@@ -86,6 +86,14 @@ struct BackoffTests {
         #expect(delays == [2, 6, 1, 3, 9, 20].map { .seconds($0) })
     }
 
+    @Test(
+        "E4 random numbers that are no shares count as the nearest one",
+        arguments: [(.nan, 1), (-1, 1), (-.infinity, 1), (1e300, 3), (.infinity, 3)] as [(Double, Int)])
+    func oddRandom(number: Double, seconds: Int) async {
+        let strategy = RetryStrategy.exponential(base: .seconds(1), jitter: .decorrelated)
+        #expect(await delays(strategy, 1) { number } == [.seconds(seconds)])
+    }
+
     @Test("E4 fibonacci is 1, 1, 2, 3, 5, 8 … units")
     func fibonacci() async {
         #expect(await delays(.fibonacci(), 7) == [1, 1, 2, 3, 5, 8, 13].map { .seconds($0) })

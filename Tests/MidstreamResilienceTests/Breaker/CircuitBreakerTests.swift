@@ -274,6 +274,21 @@ struct CircuitBreakerTests {
         #expect(abs(left / .milliseconds(1) - Double(milliseconds)) < 1)
     }
 
+    @Test("the random number of a break is asked for once, by who may ask the breaker")
+    func askedByRandom() async {
+        let states = Locked<[CircuitBreaker.State]>([])
+        let client = client(breaker) { [breaker, bench] in
+            $0.random = {
+                let state = breaker.state(of: "https://h", on: bench.clock)
+                states.withLock { $0.append(state) }
+                return 0.5
+            }
+        }
+        await open(client)
+        #expect(states.withLock { $0 } == [.closed])
+        #expect(state(breaker) == .open(for: .seconds(5)))
+    }
+
     @Test("a probe that is cancelled gives its place back")
     func cancelledProbe() async throws {
         let isHeld = Locked(false)

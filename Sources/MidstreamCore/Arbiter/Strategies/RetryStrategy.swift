@@ -90,7 +90,7 @@ public struct RetryStrategy: Sendable {
     /// - Parameters:
     ///   - retry: 1 for the first.
     ///   - previous: The delay before the retry before; nil for the first.
-    ///   - random: Gives numbers in 0..<1.
+    ///   - random: Gives numbers in 0...1.
     package func delay(
         beforeRetry retry: Int, previous: Duration?, of request: HTTPRequest, random: () -> Double
     ) -> Duration {
