@@ -132,7 +132,8 @@ package struct JSONObject: Sendable {
     package mutating func add(_ name: StaticString, _ date: Date) {
         begin(name)
         let (time, seconds) = (CivilTime(date), date.timeIntervalSince1970)
-        let milliseconds = min(999, max(0, Int(((seconds - seconds.rounded(.down)) * 1_000).rounded(.down))))
+        // In this order no milliseconds, where the fraction is no number.
+        let milliseconds = Int(max(0, min((seconds - seconds.rounded(.down)) * 1_000, 999)))
         bytes.append(UInt8(ascii: "\""))
         append(time.year, length: 4, before: "-")
         append(time.month, length: 2, before: "-")

@@ -233,7 +233,8 @@ public final class RateLimit: HTTPInterceptor {
                 || dialect.map({ response.headers.contains($0.remaining) }) == true
         else { return }
         let owner = next.call?.owner
-        let fields = RateLimitFields(response.headers, dialect, now: Int64(owner?.now().timeIntervalSince1970.rounded() ?? 0))
+        let fields = RateLimitFields(
+            response.headers, dialect, now: Int64((owner?.now().timeIntervalSince1970 ?? 0).rounded(), within: 1e15))
         guard isThrottled || !fields.isEmpty else { return }
         let retryAfter = isThrottled ? owner.flatMap { response.retryAfter(at: $0.now) } : nil
         let now = table.time.now(next)

@@ -1,3 +1,4 @@
+import Foundation
 import MidstreamCore
 import Testing
 
@@ -11,5 +12,17 @@ import Testing
         #expect(
             object.text == #"{"a":[0,7,-7,10,99,100,-9223372036854775808,9223372036854775807],"b":18446744073709551615,"c":-128}"#
         )
+    }
+
+    @Test(
+        "has dates of four digits a year, whatever time they are",
+        arguments: [
+            (0.25, "1970-01-01T00:00:00.250Z"), (-0.25, "1969-12-31T23:59:59.750Z"), (1e300, "9999-12-31T23:59:59.000Z"),
+            (.infinity, "9999-12-31T23:59:59.000Z"), (-.infinity, "0000-01-01T00:00:00.000Z"), (.nan, "0000-01-01T00:00:00.000Z"),
+        ] as [(Double, String)])
+    func dates(time: Double, text: String) {
+        var object = JSONObject()
+        object.add("a", Date(timeIntervalSince1970: time))
+        #expect(object.text == #"{"a":"\#(text)"}"#)
     }
 }

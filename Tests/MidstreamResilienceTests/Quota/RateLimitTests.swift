@@ -1,3 +1,4 @@
+import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
@@ -248,6 +249,21 @@ struct RateLimitTests {
         #expect(malformed == (value.isEmpty ? nil : "RateLimit"))
         let (delays, _) = await bench.waits(0, of: client)
         #expect(delays.isEmpty)
+    }
+
+    @Test("no time of day makes it crash", arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
+    func oddTime(now: Double) async throws {
+        for headers in [
+            ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1800000000"], ["Retry-After": "Fri, 15 Jan 2027 08:00:00 GMT"],
+        ] as [HTTPHeaders] {
+            let client = bench.client(answering(429, headers), validators: []) {
+                $0.now = { Date(timeIntervalSince1970: now) }
+            } interceptors: {
+                RateLimit(dialect: .resetTime)
+            }
+            let response = try await client.send(HTTPRequest("/"))
+            #expect(response.trace.events(named: "quota.learned").count == 1)
+        }
     }
 
     @Test("when adaptive, a 429 halves the rate, which comes back by a tenth a second")

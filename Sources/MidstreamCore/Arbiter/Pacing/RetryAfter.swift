@@ -17,6 +17,6 @@ extension HTTPResponse {
         }
         let serverTime = headers[.date].flatMap { HTTPDate.parse($0) }.map { $0 + Double(age) } ?? now()
         guard let date = HTTPDate.parse(value, now: serverTime) else { return nil }
-        return .seconds(max(0, date.timeIntervalSince(serverTime)))
+        return .seconds(max(0, min(date.timeIntervalSince(serverTime), 1e9)))
     }
 }
