@@ -134,6 +134,18 @@ struct LocalShareTests {
             #expect(waits[3] > 1_500 && waits[3] <= 3_000)
         }
 
+        @Test("promises places to who waits for any time", arguments: [.seconds(Int64.max), .seconds(1.6e20)] as [Duration])
+        func patience(longest: Duration) async throws {
+            let server = try await RedisServer()
+            let quota = try server.fleet().quota("q", perSecond: 0.001, burst: 1, longest: longest)
+            #expect(try await quota.reserve(for: "k", waitingAtMost: longest) == .sends(after: .zero))
+            guard case .sends(let wait) = try await quota.reserve(for: "k", waitingAtMost: longest) else {
+                Issue.record("no place")
+                return
+            }
+            #expect(wait > .zero)
+        }
+
         @Test("is used up for all when the server says so to one")
         func learning() async throws {
             let server = try await RedisServer()

@@ -237,5 +237,5 @@ extension QuotaRate {
 
 extension Duration {
     fileprivate var milliseconds: RESPCommand.Word { "\(max(1, wholeMilliseconds))" }
-    fileprivate var microseconds: RESPCommand.Word { "\(Int64(max(0, self / .microseconds(1))))" }
+    fileprivate var microseconds: RESPCommand.Word { "\(max(0, wholeNanoseconds) / 1_000)" }
 }
