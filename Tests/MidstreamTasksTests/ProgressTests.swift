@@ -25,6 +25,14 @@ import Testing
         #expect(log.entries.last?.fraction == 1)
     }
 
+    @Test func theTimeLeftIsToldOfAnyNumbers() {
+        func timeLeft(_ bytes: Int64, of total: Int64) -> Duration? {
+            TransferProgress(.download, bytes: bytes, total: total, rate: 1).timeLeft
+        }
+        #expect(timeLeft(-1, of: .max) == .seconds(1_000_000_000))
+        #expect(timeLeft(.max, of: .min) == .zero)
+    }
+
     @Test func aDownloadOfUnknownLengthHasNoTotal() async throws {
         let log = Log<TransferProgress>()
         _ = try await HTTPClient.stubbed(stub([[1]])).get("a").progress { log.add($0) }.data()

@@ -50,6 +50,6 @@ public struct TransferProgress: Sendable, Hashable {
     /// How long it will take at this rate, when the total is known and something comes.
     public var timeLeft: Duration? {
         guard let total, let rate, rate > 0 else { return nil }
-        return .seconds(min(Double(max(0, total - bytes)) / rate, 1e9))
+        return .seconds(min(max(0, Double(total) - Double(bytes)) / rate, 1e9))
     }
 }
