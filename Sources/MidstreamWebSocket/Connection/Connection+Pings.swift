@@ -4,11 +4,17 @@ internal import WebSocketFrames
 
 /// Pings and pongs (RFC 6455 §5.5.2).
 extension Connection {
+    /// However often pings are asked for, and however soon their answers.
+    private static let shortestWait = Duration.milliseconds(1)
+
+    private var pongTimeout: Duration { max(Self.shortestWait, options.pongTimeout) }
+
     /// Pings the other side; how long the answer took.
     ///
+    /// - Parameter isSent: False: only the time of an answer is waited for, since an earlier ping hasn't had its turn yet.
     /// - Throws: ``HTTPError/Code/timeout``, ``HTTPError/Code/connectionLost``, `CancellationError`; the first and the last leave the socket
     ///   as it is.
-    func ping() async throws -> Duration {
+    func ping(isSent: Bool = true) async throws -> Duration {
         let answer = Suspension<Result<Duration, any Error>>()
         let sentAt = stopwatch.elapsed
         let number = state.withLock { state in
@@ -16,12 +22,12 @@ extension Connection {
             return state.pings.add(answer, at: sentAt)
         }
         guard let number else { throw failure }
-        sendControl(.ping, Pings.payload(number))
-        let ending = await answer.wait(for: options.pongTimeout, on: stopwatch.timer)
+        if isSent { sendControl(.ping, Pings.payload(number)) }
+        let ending = await answer.wait(for: pongTimeout, on: stopwatch.timer)
         if case .value(let result) = ending { return try result.get() }
         state.withLock { $0.pings.remove(number) }
         if case .cancelled = ending { throw CancellationError() }
-        throw HTTPError(.timeout, "No pong came within \(options.pongTimeout).", phase: .answered)
+        throw HTTPError(.timeout, "No pong came within \(pongTimeout).", phase: .answered)
     }
 
     func takePong(_ payload: [UInt8]) {
@@ -35,18 +41,18 @@ extension Connection {
     }
 
     /// Pings until the socket ends, and ends it when neither an answer comes nor anything else that shows life: a pong has to wait behind the
-    /// rest of a frame that is coming, and a ping behind what is leaving.
+    /// rest of a frame that is coming, and a ping behind what is leaving. While one waits there, no other joins it.
     func keepAlive(every interval: Duration) async {
         while true {
-            guard (try? await stopwatch.timer.sleep(for: interval)) != nil else { return }
+            guard (try? await stopwatch.timer.sleep(for: max(Self.shortestWait, interval))) != nil else { return }
             let waitedForTurn = frames.isTaken
-            let (received, sent, turns) = state.withLock {
-                ($0.metrics.wireBytesReceived, $0.metrics.wireBytesSent, $0.controls.turns)
+            let (received, sent, turns, hasPing) = state.withLock {
+                ($0.metrics.wireBytesReceived, $0.metrics.wireBytesSent, $0.controls.turns, $0.controls.hasPing)
             }
             // Asked after what was sent, and below before it: a frame in between may seem to have left after the ping, and never before.
             let unsent = Int64(channel.unsent)
             do {
-                _ = try await ping()
+                _ = try await ping(isSent: !hasPing)
             } catch let error as HTTPError where error.code == .timeout {
                 let stillUnsent = Int64(channel.unsent)
                 // While the reader is behind, no pong is read either.

@@ -121,7 +121,7 @@ extension Connection {
 
     /// Sends a control frame before any message that waits; returns at once. `sent` is resumed once it has left, or can't any more.
     func sendControl(_ opcode: Opcode, _ payload: [UInt8], then sent: Suspension<Void>? = nil) {
-        let frame = Controls.Frame(bytes: frame(opcode, payload, isFinal: true), isPong: opcode == .pong, sent: sent)
+        let frame = Controls.Frame(bytes: frame(opcode, payload, isFinal: true), opcode: opcode, sent: sent)
         guard state.withLock({ $0.controls.append(frame) }) else { return }
         // Other senders' frames may follow in this task.
         _ = CallersExecutor().startDetached { [self] in
@@ -154,8 +154,10 @@ extension Connection {
 struct Controls {
     struct Frame {
         let bytes: [UInt8]
-        let isPong: Bool
+        let opcode: Opcode
         let sent: Suspension<Void>?
+
+        var isPong: Bool { opcode == .pong }
     }
 
     /// How many pongs wait at most; of more only the last ones are sent (RFC 6455 §5.5.3).
@@ -166,6 +168,8 @@ struct Controls {
 
     /// How many frames have had their turn.
     private(set) var turns = 0
+
+    var hasPing: Bool { frames.contains { $0.opcode == .ping } }
 
     /// True when somebody has to begin to send them.
     mutating func append(_ frame: Frame) -> Bool {

@@ -14,11 +14,11 @@ public struct WebSocketOptions: Sendable {
     /// The largest message to take, in bytes, once inflated; 16 MiB by default. A larger one closes the socket with 1009.
     public var maximumMessage: Int
     /// How often the server is pinged, so that a dead connection is noticed and a quiet one kept by what lies between; nil, never, by
-    /// default.
+    /// default. 1 ms at least.
     public var pingInterval: Duration?
-    /// How long a pong may take; 10 s by default. A late pong ends the socket if its ping was due to ``pingInterval``, messages are being read,
-    /// nothing else has arrived meanwhile, and nothing has left of what the ping had to wait behind. A process that is stopped for as long
-    /// between the two may take a socket that lives for a dead one.
+    /// How long a pong may take, at least 1 ms; 10 s by default. A late pong ends the socket if its ping was due to ``pingInterval``,
+    /// messages are being read, nothing else has arrived meanwhile, and nothing has left of what the ping had to wait behind. A process that
+    /// is stopped for as long between the two may take a socket that lives for a dead one.
     public var pongTimeout: Duration
 
     /// Makes settings; every parameter's default is the property's.

@@ -289,6 +289,27 @@ import WebSocketFrames
         _ = await other.result
     }
 
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func `A millisecond passes before each ping, and one at most waits to leave`(time: Duration) async throws {
+        let clock = TestClock()
+        // More than waits for a reader, so that no pong is missed.
+        let line = BlockedLine(FrameWriter.frame(.binary, [UInt8](repeating: 0, count: 300 << 10)))
+        let connection = connected(over: line, WebSocketOptions(pingInterval: time, pongTimeout: time), on: clock)
+        defer {
+            connection.lose(nil)
+            line.breaks.open()
+        }
+        for milliseconds in 1...10 {
+            await eventually(within: .seconds(120)) { clock.nextDeadline?.offset == .milliseconds(milliseconds) }
+            try #require(clock.nextDeadline?.offset == .milliseconds(milliseconds))
+            // The first ping is leaving, and brings what is to be read.
+            if milliseconds == 2 { await eventually { connection.state.withLock { $0.inbox.receiver != nil } } }
+            clock.advance(by: .milliseconds(1))
+        }
+        await clock.waitForSleepers(1)
+        #expect(connection.state.withLock { $0.controls.takeAll() }.count == 1)
+    }
+
     /// Takes at once what is written, and tells that it hasn't left; brings nothing.
     private final class FullLine: TestLine {
         let written = Locked((pieces: 0, unsent: 0))
