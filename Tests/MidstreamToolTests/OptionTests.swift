@@ -62,6 +62,11 @@ struct OptionTests {
         Example("$m $u --aws-sigv4 us-east-1:s3 -u K:S", "AWS4-HMAC-SHA256 Credential=K/", "/us-east-1/s3/"),
         Example("$m $u --aws-sigv4 s3 -u K:S", "REGION:SERVICE", status: 2),
         Example(
+            """
+            export AWS_ACCESS_KEY_ID=K AWS_SECRET_ACCESS_KEY=S AWS_SESSION_TOKEN=; $m $u --aws-sigv4 us-east-1:s3 > $d/x
+            grep -ci credential=K/ $d/x; grep -ci security-token $d/x; AWS_ACCESS_KEY_ID= $m $u --aws-sigv4 us-east-1:s3
+            """, "1\n0\n", "--aws-sigv4 needs -u KEY:SECRET", status: 2),
+        Example(
             "printf 'machine 127.0.0.1 login a password b' > $d/n; $m $u --netrc-file $d/n", "others can read", status: 2),
         Example(
             """

@@ -48,7 +48,8 @@ enum Identity {
 
     private static func credentials(_ login: Login?) throws -> AWSCredentials {
         if let login { return AWSCredentials(accessKeyID: login.user, secretAccessKey: login.password) }
-        let environment = ProcessInfo.processInfo.environment
+        // A script unsets a variable by leaving it empty as well.
+        let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
         guard let key = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"] else {
             throw UsageError("--aws-sigv4 needs -u KEY:SECRET, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
         }
