@@ -330,6 +330,14 @@ struct OptionTests {
         }
     #endif
 
+    @Test("connects to an IPv6 address without brackets", .enabled(if: Tool.path != nil))
+    func resolvesToIPv6() async throws {
+        guard let other = try? MockServer(family: .ipv6) else { try Test.cancel("There is no IPv6 here.") }
+        defer { other.shutdown() }
+        other.enqueue(.init(body: "by IPv6"))
+        try await run(Example("$m http://name.test:\(other.port)/ --resolve name.test:\(other.port):::1", "by IPv6"))
+    }
+
     #if !Curl
         @Test("that takes libcurl says so where there is none", .enabled(if: Tool.path != nil))
         func withoutLibcurl() async throws {

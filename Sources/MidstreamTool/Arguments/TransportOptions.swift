@@ -28,11 +28,13 @@ struct TransportOptions {
     var isHTTP2 = false
     var isHTTP3 = false
 
-    /// `HOST:PORT:ADDRESS`, as curl has it.
+    /// `HOST:PORT:ADDRESS`, as curl has it: an IPv6 address may stand in brackets.
     mutating func add(override text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
         guard parts.count == 3, Int(parts[1]) != nil else { throw UsageError("--resolve is written HOST:PORT:ADDRESS") }
-        overrides["\(parts[0]):\(parts[1])"] = parts[2]
+        // Without brackets the end of an IPv6 address would pass for a port.
+        let isBare = !parts[2].hasPrefix("[") && parts[2].count { $0 == ":" } > 1
+        overrides["\(parts[0]):\(parts[1])"] = isBare ? "[\(parts[2])]" : parts[2]
     }
 
     /// For what goes to another server than the request: without what is meant for that one.
