@@ -260,6 +260,13 @@ struct OutputTests {
         #expect(child.errorText.wholeMatch(of: #/midst: spans that were lost: [1-9][0-9]*\n/#) != nil, "\(child.errorText)")
     }
 
+    @Test("A file that standard output is added to keeps what it has, whatever name it goes by", .enabled(if: Tool.path != nil))
+    func added() async throws {
+        let child = try await shell(
+            "cd \"${2%/*}\"; echo old > x; \"$0\" get \"$1\" -o /dev/stdout >> x; head -n 1 x; cat x | wc -c")
+        #expect(child.text.split(whereSeparator: \.isWhitespace) == ["old", "1048580"], "\(child.errorText)")
+    }
+
     @Test("A file that can't be written is no wrong usage", .enabled(if: Tool.path != nil))
     func status() async throws {
         let child = try await shell("\"$0\" post \"$1\" -d x -o \"$2/file\"")

@@ -21,11 +21,21 @@ enum Terminal {
         return type == nil || type == .typeRegular
     }
 
-    /// Opens what is there, whatever it is, to be written from its beginning, or makes a file.
+    /// Opens what is there, whatever it is, to be written from its beginning, or makes a file. One that standard output goes to is gone on
+    /// with: what stands in it may be older than this run.
     static func descriptor(_ path: String) throws -> Int32 {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        let descriptor =
+            isOutput(path)
+            ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw failure(errno, toWrite: path) }
         return descriptor
+    }
+
+    /// Whether a path, such as `/dev/stdout`, leads to a file that standard output goes to.
+    private static func isOutput(_ path: String) -> Bool {
+        var (file, output) = (stat(), stat())
+        return stat(path, &file) == 0 && fstat(STDOUT_FILENO, &output) == 0 && file.st_mode & S_IFMT == S_IFREG
+            && (file.st_dev, file.st_ino) == (output.st_dev, output.st_ino)
     }
 
     /// Throws what `descriptor(_:)` would, as far as that can be told without opening anything, which the reader of a pipe would see.
