@@ -11,7 +11,11 @@ struct RequestItems {
         case text(String)
         /// A text that is JSON.
         case json(String)
-        case file(URL)
+        case file(name: String, HTTPBody)
+
+        init(fileAt path: String) throws {
+            self = .file(name: URL(fileURLWithPath: path).lastPathComponent, try ValueSource.content(ofFileAt: path))
+        }
     }
 
     /// What bodies are made of fields.
@@ -44,7 +48,7 @@ struct RequestItems {
         case ":=@": fields.append((name, .json(try Self.json(source.text("@\(value)"), of: word))))
         case "==": query.append((name, try source.text(value)))
         case ":": headers.add(HTTPHeaders.Name(name), try source.text(value))
-        default: fields.append((name, .file(URL(fileURLWithPath: try ValueSource.readable(value)))))
+        default: fields.append((name, try Value(fileAt: value)))
         }
     }
 
@@ -55,7 +59,7 @@ struct RequestItems {
         }
         let (name, value) = (String(word[..<end]), word[word.index(after: end)...])
         guard value.first == "@" else { return fields.append((name, .text(String(value)))) }
-        fields.append((name, .file(URL(fileURLWithPath: try ValueSource.readable(String(value.dropFirst()))))))
+        fields.append((name, try Value(fileAt: String(value.dropFirst()))))
     }
 
     /// - Parameter word: The item as it was typed. What its file holds may be a secret, and isn't shown.
@@ -84,7 +88,9 @@ struct RequestItems {
     }
 
     private static func part(_ name: String, _ value: Value) throws -> MultipartForm.Part {
-        if case .file(let file) = value { return .file(name, file) }
+        if case .file(let fileName, let content) = value {
+            return .body(name, content, fileName: fileName, contentType: "application/octet-stream")
+        }
         return .field(name, try text(value, of: name))
     }
 

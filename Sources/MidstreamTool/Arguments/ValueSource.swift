@@ -24,20 +24,25 @@ struct ValueSource {
         return text.last?.isNewline == true ? String(text.dropLast()) : text
     }
 
-    /// The value as a body. A file is sent from disk, standard input and pipes while they are read.
+    /// The value as a body.
     mutating func body(_ value: String) throws -> HTTPBody {
         guard value.hasPrefix("@") else { return .bytes(Array(value.utf8)) }
         guard value != "@-" else { return .once(InputChunks(file: try input())) }
-        let file = URL(fileURLWithPath: String(value.dropFirst())).resolvingSymlinksInPath()
+        return try Self.content(ofFileAt: String(value.dropFirst()))
+    }
+
+    /// A file as a body. It is sent from disk; a pipe while it is read, which can't be done a second time.
+    static func content(ofFileAt path: String) throws -> HTTPBody {
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let type = try? FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
         guard type == .typeRegular, FileManager.default.isReadableFile(atPath: file.path) else {
-            return .once(InputChunks(file: try Self.opened(value.dropFirst())))
+            return .once(InputChunks(file: try opened(path)))
         }
         return .file(file)
     }
 
     private mutating func content(_ path: Substring) throws -> Data {
-        let file = path == "-" ? try input() : try Self.opened(path)
+        let file = path == "-" ? try input() : try Self.opened(String(path))
         guard let content = try? file.readToEnd() ?? Data() else { throw UsageError("can't read the file '\(path)'") }
         return content
     }
@@ -48,8 +53,8 @@ struct ValueSource {
         return standardInput
     }
 
-    private static func opened(_ path: Substring) throws -> FileHandle {
-        guard let file = FileHandle(forReadingAtPath: String(path)) else { throw UsageError("can't read the file '\(path)'") }
+    private static func opened(_ path: String) throws -> FileHandle {
+        guard let file = FileHandle(forReadingAtPath: path) else { throw UsageError("can't read the file '\(path)'") }
         return file
     }
 }
