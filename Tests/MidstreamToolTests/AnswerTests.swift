@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import Midstream
 import MidstreamTelemetry
 import MidstreamTesting
@@ -70,6 +71,53 @@ struct AnswerTests {
         server.enqueue(.init(body: "after"))
         #expect(try await run("-o", file.path) == 0)
         #expect(try String(contentsOf: file, encoding: .utf8) == "after")
+    }
+
+    /// A run that goes by a clock, and downloads what a stub answers.
+    private func download(_ replies: [StubTransport.Reply], _ words: [String], on clock: TestClock) -> Task<Int32, any Error> {
+        let words = ["h", "-s", "-o", folder.url.appendingPathComponent("out").path] + words
+        return Task {
+            try await Invocation(Arguments(words), clock: clock)
+                .run(HTTPRequest("https://h/"), by: StubTransport(sequence: replies))
+        }
+    }
+
+    @Test("the timeout of an attempt isn't that of the wait for the next")
+    func waits() async throws {
+        let clock = TestClock()
+        let replies: [StubTransport.Reply] = [
+            .respond(503, headers: [.retryAfter: "3"]), .respond(200, body: .text("hello")),
+        ]
+        let run = download(replies, ["--timeout", "1", "--retries", "1"], on: clock)
+        await clock.waitForSleepers(1)
+        clock.advanceToLastDeadline()
+        #expect(try await run.value == 0)
+    }
+
+    @Test("a file whose body takes longer than the timeout is continued by the next attempt")
+    func stalled() async throws {
+        let (clock, isStalled, chunks) = (TestClock(), Gate(), Locked([Array("he".utf8)]))
+        let body = HTTPBody.incoming(
+            length: 5,
+            next: {
+                if let chunk = chunks.withLock({ $0.popLast() }) { return chunk }
+                isStalled.open()
+                try await untilCancelled()
+                return nil
+            }, close: {})
+        let replies: [StubTransport.Reply] = [
+            .respond(200, headers: ["ETag": "\"1\""], body: body),
+            .respond(206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 2-4/5"], body: .text("llo")),
+        ]
+        let run = download(replies, ["-C", "--timeout", "5", "--retries", "1"], on: clock)
+        await isStalled.wait()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        // The pause before what is missing is asked for.
+        await clock.waitForSleepers(1)
+        clock.advanceToLastDeadline()
+        #expect(try await run.value == 0)
+        #expect(try String(contentsOf: folder.url.appendingPathComponent("out"), encoding: .utf8) == "hello")
     }
 
     @Test(

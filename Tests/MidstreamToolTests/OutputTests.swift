@@ -77,6 +77,25 @@ struct OutputTests {
         #expect(try await Invocation(Arguments(["get", server.url(), option, "1", "-o", file.path])).run() == 1)
     }
 
+    @Test("Limits of time hold for a body that is looked into as well", arguments: ["--deadline", "--timeout"])
+    func limitsOfExpectations(option: String) async throws {
+        let (clock, isRead) = (TestClock(), Gate())
+        let body = HTTPBody.incoming(
+            next: {
+                isRead.open()
+                try await untilCancelled()
+                return nil
+            }, close: {})
+        let run = Task {
+            try await Invocation(Arguments(["h", option, "5", "--expect", "json.a", "--check-status"]), clock: clock)
+                .run(HTTPRequest("https://h/"), by: StubTransport(status: 200, body: body))
+        }
+        await isRead.wait()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        #expect(try await run.value == 7)
+    }
+
     /// What the shell makes of it, with the tool as `$0`, the server's URL as `$1` and a link to `/dev/full` as `$2`.
     private func shell(_ script: String) async throws -> ChildProcess {
         server.respond { _ in .init(headers: ["X": "\u{1B}[2J\u{7}"], body: .bytes([UInt8](repeating: 65, count: 1 << 20))) }

@@ -1,4 +1,3 @@
-import Interception
 import Midstream
 import MidstreamTesting
 import TestSupport
@@ -10,7 +9,7 @@ import Testing
 @Suite("The tool's interceptors keep to the laws", .leavesNothing, .timeLimit(.minutes(10)))
 struct ToolLawTests {
     @Test func times() async throws {
-        try await assertInterceptorLaws { AttemptStart(time: Locked(.now)) }
+        try await assertInterceptorLaws { BodyTimeout() }
         try await assertInterceptorLaws { WireTimes() }
     }
 

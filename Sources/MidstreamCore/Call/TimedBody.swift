@@ -17,24 +17,30 @@ extension ChainPosition {
         guard response.body.bytes == nil, position.deadline != .max, let call, call.deadlineCoversBody(of: response.request),
             !(response.isWhole && position.isOver(position.deadline))
         else { return }
-        response.body = response.body.timed(until: .nanoseconds(position.deadline), of: call.stopwatch)
+        let deadline = Duration.nanoseconds(position.deadline)
+        response.body = response.body.timed(until: deadline, of: call.stopwatch) {
+            HTTPError(.deadlineExceeded, "The call took longer than \(deadline), its body included.", phase: .answered)
+        }
     }
 }
 
 extension HTTPBody {
     /// The body, which has to be read by this time on the call's stopwatch.
-    fileprivate func timed(until deadline: Duration, of stopwatch: Stopwatch) -> HTTPBody {
+    ///
+    /// - Parameter error: What reading it fails with later.
+    package func timed(
+        until end: Duration, of stopwatch: Stopwatch, error: @escaping @Sendable () -> HTTPError
+    ) -> HTTPBody {
         // The task that reads isn't the reader's, but one that keeps the time.
         let chunks = ChunkReader(self)
         let source = ClosureBody(
             next: {
-                let ending = await TimedWork.run(until: deadline, of: stopwatch) { try await chunks.next() }
+                let ending = await TimedWork.run(until: end, of: stopwatch) { try await chunks.next() }
                 // A chunk that comes while its reader is cancelled is lost, and what follows must not pass for all of it.
                 if case .success(let chunk) = ending.result, !ending.isLate { return chunk }
                 close()
                 guard ending.isLate else { return try ending.result.get() }
-                throw HTTPError(
-                    .deadlineExceeded, "The call took longer than \(deadline), its body included.", phase: .answered)
+                throw error()
             }, trailers: { self.incoming?.trailers }, metrics: { self.incoming?.metrics }, close: { close() })
         return HTTPBody(.incoming(IncomingChunks(source: source, length: length)), contentType: contentType)
     }

@@ -10,13 +10,15 @@ struct Invocation {
     private let retries: Int
     /// How often in a row an upload goes on, whose first request the client doesn't retry.
     private var resumes: Int { max(retries, 5) }
-    /// When the last attempt began.
-    private let attempted = Locked(ContinuousClock.now)
+    private let clock: any Clock<Duration>
     private let summary = SummaryObserver()
 
-    /// - Parameter retries: Nil: as many as the arguments say.
-    init(_ arguments: Arguments, retries: Int? = nil) {
+    /// - Parameters:
+    ///   - retries: Nil: as many as the arguments say.
+    ///   - clock: What its limits and waits go by.
+    init(_ arguments: Arguments, retries: Int? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.arguments = arguments
+        self.clock = clock
         self.retries = retries ?? arguments.retries
     }
 
@@ -82,6 +84,8 @@ struct Invocation {
         // Whoever says how often gets as many; the standard set has its retries within a budget.
         if !arguments.isStandard || arguments.givenRetries != nil { configuration.retryBudget = nil }
         configuration.deadline = arguments.deadline
+        configuration.deadlineCoversBody = true
+        configuration.clock = clock
         configuration.maximumBufferedBody = bodyLimit
         // An upload takes as long as its line does.
         if arguments.timeout != nil || arguments.isUpload { configuration.timeout = arguments.timeout }
@@ -95,7 +99,7 @@ struct Invocation {
             if arguments.isStandard { Resilience.standard }
             if arguments.isHedged { Hedging() }
             if arguments.isCompressed { CompressRequests(.gzip) }
-            AttemptStart(time: attempted)
+            if arguments.timeout != nil, arguments.delivery != .events, !arguments.isSocket { BodyTimeout() }
             if arguments.showsTrace { WireTimes() }
             if arguments.isVerbose { WireLog() }
         }
@@ -108,7 +112,6 @@ struct Invocation {
 
     /// - Parameter file: What the answer replaces.
     private func send(_ request: HTTPRequest, to file: URL?, by client: HTTPClient) async throws -> Int32 {
-        let begun = ContinuousClock.now
         do {
             if let file { return try await download(request, to: file, by: client) }
             if let upload = arguments.upload { return try await self.upload(upload, by: request, client) }
@@ -118,12 +121,8 @@ struct Invocation {
             if arguments.delivery == .events { return try await listen(request, by: client) }
             // A traced response is buffered, so that the trace holds the whole of it.
             let response = try await buffered(arguments.showsTrace ? client.send(request) : client.stream(request))
-            if arguments.showsTrace {
-                try await answer.show(response)
-                Terminal.printError("\(response.trace)")
-            } else {
-                try await showWithinLimits(response, since: begun)
-            }
+            try await answer.show(response)
+            if arguments.showsTrace { Terminal.printError("\(response.trace)") }
             return judged(response)
         } catch let error as HTTPError {
             var response = error.response
@@ -177,16 +176,10 @@ struct Invocation {
         var request = request
         request.validators = client.configuration.validators + [DefaultValidator(acceptableStatus: [200, 206])]
         let sent = request
-        // Each attempt has as long for its body as for its head.
-        let limit = arguments.timeout.map { $0 * Double(min(retries, 1_000) + 1) }
         var response = try await ProgressBar.showing(arguments.isSilent) { meter in
             let options = DownloadOptions(
                 isResumable: arguments.isResumed, digest: arguments.digest, resumes: retries, meter: meter)
-            return try await TimeLimit(limit, on: ContinuousClock()).run { _ in
-                HTTPError.timedOut(phase: .answered)
-            } _: {
-                try await client.download(sent, to: file, options: options)
-            }
+            return try await client.download(sent, to: file, options: options)
         }
         try answer.showHead(of: response)
         if arguments.showsTrace { Terminal.printError("\(response.trace)") }
@@ -213,19 +206,5 @@ struct Invocation {
         }
         for try await event in events { try answer.print(event) }
         return 0
-    }
-
-    /// Of a stream the client's limits end with its head; those that the user has set hold for the body as well.
-    private func showWithinLimits(_ response: HTTPResponse, since begun: ContinuousClock.Instant) async throws {
-        let limits = [
-            arguments.deadline.map { ($0 - begun.duration(to: .now), HTTPError.pastDeadline($0, phase: .answered)) },
-            arguments.timeout.map { ($0 - attempted.withLock { $0 }.duration(to: .now), HTTPError.timedOut(phase: .answered)) },
-        ].compactMap { $0 }
-        guard let (left, error) = limits.min(by: { $0.0 < $1.0 }) else { return try await answer.show(response) }
-        try await TimeLimit(left, on: ContinuousClock()).run { _ in
-            error
-        } _: {
-            try await answer.show(response)
-        }
     }
 }

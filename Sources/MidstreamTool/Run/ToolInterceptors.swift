@@ -1,10 +1,17 @@
 import Foundation
 import Midstream
 
-struct AttemptStart: RequestInterceptor {
-    let time: Locked<ContinuousClock.Instant>
+/// Has an attempt's timeout hold for the body of its answer as well: of a stream the client's ends with the head.
+struct BodyTimeout: HTTPInterceptor {
+    func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+        var response = try await next(request)
+        let end = next.position.timeout
+        guard end != .max, let call = next.call, !response.isWhole else { return response }
+        response.body = response.body.timed(until: .nanoseconds(end), of: call.stopwatch) { .timedOut(phase: .answered) }
+        return response
+    }
 
-    func intercept(request: inout HTTPRequest) async throws { time.withLock { $0 = .now } }
+    func plan(_ request: inout HTTPRequest) async throws -> RequestPlan { .known("limits the body as well") }
 }
 
 /// Leaves the transport's measurements in the trace.
