@@ -121,6 +121,14 @@ struct AnswerTests {
     }
 
     @Test(
+        "one whose body breaks off has its status all the same, which is no success",
+        arguments: [(["--check-status"], 4), (["--expect", "404"], 1), (["--expect", "404", "--expect", "json.a"], 1)])
+    func brokenRefusal(words: [String], status: Int32) async throws {
+        let body = HTTPBody.incoming(next: { throw HTTPError(.connectionLost, "The body broke off.") }, close: {})
+        #expect(try await download([.respond(404, body: body)], words, on: TestClock()).value == status)
+    }
+
+    @Test(
         "credentials go to the URL's origin alone",
         arguments: [["-u", "user:S3CR3T"], ["--bearer", "S3CR3T"], ["-u", "user:S3CR3T", "--digest"]])
     func credentials(words: [String]) async throws {

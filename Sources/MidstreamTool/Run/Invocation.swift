@@ -125,20 +125,32 @@ struct Invocation {
             if arguments.showsTrace { Terminal.printError("\(response.trace)") }
             return judged(response)
         } catch let error as HTTPError {
-            var response = error.response
-            if let refused = response {
-                let shown = try await buffered(refused)
-                // What is no file's content is shown.
-                try await answer.show(shown, isContent: file == nil)
-                response = shown
-            }
-            Terminal.printError("midst: \(error)")
-            if arguments.showsTrace, let trace = error.trace { Terminal.printError("\(trace)") }
-            let status = exitStatus.of(error)
-            // It has the status that was expected.
-            if status == 0, let response { return judged(response) }
-            return status
+            // What is no file's content is shown.
+            return try await tell(error, isContent: file == nil)
         }
+    }
+
+    /// Tells of a failure behind the answer that it has, and returns the exit status.
+    private func tell(_ error: HTTPError, isContent: Bool) async throws -> Int32 {
+        var response = error.response
+        var shortfall: HTTPError?
+        if let refused = response {
+            do {
+                let shown = try await buffered(refused)
+                try await answer.show(shown, isContent: isContent)
+                response = shown
+            } catch let failure as HTTPError {
+                Terminal.printError("midst: \(failure)")
+                shortfall = failure
+            }
+        }
+        Terminal.printError("midst: \(error)")
+        if arguments.showsTrace, let trace = error.trace { Terminal.printError("\(trace)") }
+        let status = exitStatus.of(error)
+        guard status == 0, let response else { return status }
+        if let shortfall { return exitStatus.of(shortfall) }
+        // It has the status that was expected.
+        return judged(response)
     }
 
     /// With its body in memory, when it is looked into.
