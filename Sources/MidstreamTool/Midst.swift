@@ -41,8 +41,21 @@ enum Midst {
         if !target.isStandardOutput { try Terminal.print(target.path) }
     }
 
+    /// The words behind the tool's name.
+    ///
+    /// - Throws: `UsageError` for one that isn't UTF-8. `CommandLine.arguments` has it repaired: other bytes would be sent, and another file
+    ///   be written.
+    private static func words() throws -> [String] {
+        try UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst().map { word in
+            guard let word, let text = String(validatingCString: word) else {
+                throw UsageError("a word of the command isn't text in UTF-8; -d @FILE sends any bytes")
+            }
+            return text
+        }
+    }
+
     private static func run() async throws -> Int32 {
-        let arguments = try Arguments(CommandLine.arguments.dropFirst())
+        let arguments = try Arguments(words())
         switch arguments.command {
         case .help: try Terminal.print(Arguments.help)
         case .version: try Terminal.print("midst \(Arguments.versionNumber)")

@@ -166,6 +166,10 @@ struct OptionTests {
         Example(
             #"echo '{"url":"'$u'/echo","body":[12345678901234567,1.1]}' | $m batch"#, #"[12345678901234567,1.1]"#),
         Example(#"echo '{"url":"'$u'/echo","method":"mkList"}' | $m batch"#, "mkList /echo"),
+        Example(
+            #"printf '{"url":"%s/json"}\n{"url":"%s/caf\351"}\n' $u $u | $m batch"#, #""line":1,"#,
+            #"{"error":"the line isn't text in UTF-8","line":2}"#, status: 1),
+        Example(#"$m $u -o "$d/$(printf 'caf\351')""#, "a word of the command isn't text in UTF-8", status: 2),
         Example("$m $u --har $d/a.har; mv $d/a.har $d/a.html; $m report $d/a.html", "would replace the archive", status: 2),
         Example(
             "$m $u --har $d/a.har; ln -s $d/a.har $d/l; $m report $d/a.har -o $d/l; $m simulate $d/a.har -o $d/a.har",
@@ -330,6 +334,14 @@ struct OptionTests {
                 Example(
                     "(echo first; head -c 2000000 /dev/zero) | timeout 60 $m ws $u/socket --transport wire", "first\n",
                     "bodyTooLarge", status: 1))
+        }
+
+        @Test("that sends lines on a socket sends none that isn't text", .enabled(if: Tool.path != nil))
+        func socketBytes() async throws {
+            try await run(
+                Example(
+                    #"(echo first; printf 'caf\351\n') | timeout 60 $m ws $u/socket --transport wire"#, "first\n",
+                    "isn't text in UTF-8", status: 1))
         }
     #endif
 

@@ -8,23 +8,28 @@ extension HTTPBody {
     ///
     /// - Parameter limit: How many bytes a line may have; 1 MiB by default. Past it reading fails with ``HTTPError/Code/bodyTooLarge``.
     public func lines(upTo limit: Int = 1 << 20) -> ElementSequence<String> {
-        ElementSequence(BodyLines(body: self, limit: limit))
+        ElementSequence(BodyLines(body: self, limit: limit) { String(decoding: $0, as: UTF8.self) })
+    }
+
+    /// The same lines as bytes, for those who don't want repaired what isn't UTF-8.
+    package func lineBytes(upTo limit: Int = 1 << 20) -> ElementSequence<[UInt8]> {
+        ElementSequence(BodyLines(body: self, limit: limit) { Array($0) })
     }
 }
 
-private struct BodyLines: ElementSource {
+private struct BodyLines<Element>: ElementSource {
     let body: HTTPBody
     let limit: Int
+    let read: @Sendable (UnsafeBufferPointer<UInt8>) -> Element
 
     struct Iterator: ElementIterator {
         var reader: LineReader
+        let read: @Sendable (UnsafeBufferPointer<UInt8>) -> Element
 
-        mutating func elementAtHand() throws -> String? { try reader.lineAtHand(Self.text) }
+        mutating func elementAtHand() throws -> Element? { try reader.lineAtHand(read) }
 
-        nonisolated(nonsending) mutating func next() async throws -> String? { try await reader.next(Self.text) }
-
-        private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+        nonisolated(nonsending) mutating func next() async throws -> Element? { try await reader.next(read) }
     }
 
-    func makeIterator() -> Iterator { Iterator(reader: LineReader(body, limit: limit)) }
+    func makeIterator() -> Iterator { Iterator(reader: LineReader(body, limit: limit), read: read) }
 }

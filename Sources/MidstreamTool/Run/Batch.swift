@@ -49,12 +49,17 @@ struct Batch {
         // Where an answer can't be written, nothing more is asked, nor waited for: the input may go on for ever.
         let isUnheard = Locked(false)
         let chunks = InputChunks(file: input) { isUnheard.withLock { $0 } }
-        var lines = HTTPBody.once(chunks).lines(upTo: Self.limit).makeAsyncIterator()
+        var lines = HTTPBody.once(chunks).lineBytes(upTo: Self.limit).makeAsyncIterator()
         var unread: (any Error)?
         let hasFailed = try await withThrowingTaskGroup(of: Bool.self) { group in
             var (number, hasFailed, running) = (0, false, 0)
             while let line = await Self.next(&lines, &unread), !isUnheard.withLock({ $0 }) {
                 number += 1
+                guard let line = String(bytes: line, encoding: .utf8) else {
+                    hasFailed = true
+                    try await Self.print(Reply(line: number, error: "the line isn't text in UTF-8"))
+                    continue
+                }
                 guard line.contains(where: { !$0.isWhitespace }) else { continue }
                 if running == arguments.jobs, let isGood = try await group.next() {
                     (hasFailed, running) = (hasFailed || !isGood, running - 1)
@@ -90,8 +95,8 @@ struct Batch {
 
     /// The next line; nil at the end, and where the rest can't be read: what has been sent goes on then.
     private static func next(
-        _ lines: inout ElementSequence<String>.AsyncIterator, _ unread: inout (any Error)?
-    ) async -> String? {
+        _ lines: inout ElementSequence<[UInt8]>.AsyncIterator, _ unread: inout (any Error)?
+    ) async -> [UInt8]? {
         do {
             return try await lines.next()
         } catch {

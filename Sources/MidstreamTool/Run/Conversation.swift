@@ -15,12 +15,17 @@ struct Conversation {
     func run() async throws -> Int32 {
         let socket = try await socket.connect()
         if showsTrace { Terminal.printError("\(socket.response.trace)") }
-        let lines = HTTPBody.once(InputChunks(file: input)).lines()
+        let lines = HTTPBody.once(InputChunks(file: input)).lineBytes()
         let failure = Locked<(any Error)?>(nil)
         let (isWriting, isInputOver) = (Locked(false), Locked(false))
         let sending = Task {
             do {
-                for try await line in lines { try await socket.send(line) }
+                for try await line in lines {
+                    guard let text = String(bytes: line, encoding: .utf8) else {
+                        throw RunFailure("a line of the input isn't text in UTF-8, and what follows isn't sent")
+                    }
+                    try await socket.send(text)
+                }
             } catch let error where (error as? HTTPError)?.code != .connectionLost && !(error is CancellationError) {
                 // It isn't the socket's, whose end is told to those who read it.
                 failure.withLock { $0 = error }
