@@ -32,10 +32,10 @@ public struct StrictTransportHost: Sendable, Hashable, Codable {
     func domain(of labels: Int) -> Substring {
         var start = name.endIndex
         for _ in 0..<labels {
-            guard let dot = name[..<start].lastIndex(of: ".") else { return name[...] }
+            guard let dot = name.utf8[..<start].lastIndex(of: UInt8(ascii: ".")) else { return name[...] }
             start = dot
         }
-        return name[name.index(after: start)...]
+        return name[name.utf8.index(after: start)...]
     }
 
     /// Whether it may be one: addresses are not (RFC 6797 §8.1.1), in whatever spelling.

@@ -122,7 +122,8 @@ struct AnswerTests {
 
     @Test(
         "one whose body breaks off has its status all the same, which is no success",
-        arguments: [(["--check-status"], 4), (["--expect", "404"], 1), (["--expect", "404", "--expect", "json.a"], 1)])
+        arguments: [(["--check-status"], 4), (["--expect", "404"], 1), (["--expect", "404", "--expect", "json.a"], 1)]
+            as [([String], Int32)])
     func brokenRefusal(words: [String], status: Int32) async throws {
         let body = HTTPBody.incoming(next: { throw HTTPError(.connectionLost, "The body broke off.") }, close: {})
         #expect(try await download([.respond(404, body: body)], words, on: TestClock()).value == status)

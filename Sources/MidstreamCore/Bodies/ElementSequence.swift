@@ -1,7 +1,8 @@
 /// Elements that arrive one after another, such as the lines, events or values of a body, or the pages of an answer.
 ///
-/// Iterating again begins again at the first element; a body that can be read once is claimed by the first iterator, and another one fails with
-/// ``HTTPError/Code/bodyNotReplayable``. Cancelling the task that reads ends the reading.
+/// Iterating again begins again at the first element; a body that can be read once is claimed by the first iterator, one that is arriving by
+/// the first that reads, and an iterator that is made then fails with ``HTTPError/Code/bodyNotReplayable``. Cancelling the task that reads
+/// ends the reading.
 public struct ElementSequence<Element>: AsyncSequence, Sendable {
     private let source: any ElementSource<Element>
 

@@ -57,10 +57,12 @@ extension HTTPBody: AsyncSequence {
         }
     }
 
-    /// Starts reading what isn't divided as the chunks are, such as lines. Whoever has read some of an arriving body has the beginning of what
-    /// follows in the last chunk, and reading on would lose that unnoticed. So it fails, as where all was read.
-    package func makeIteratorFromStart() -> AsyncIterator {
-        isSpent ? AsyncIterator(.failing(.alreadyRead())) : makeAsyncIterator()
+    /// The body for a reader of what isn't divided as the chunks are, such as lines. Whoever has read some of an arriving body has the beginning
+    /// of what follows in the last chunk, and reading on would lose that unnoticed. So that fails, as where all was read, and closes nothing:
+    /// the body is the other reader's.
+    package var fromStart: HTTPBody {
+        guard case .incoming(let chunks) = storage, chunks.source.isSpent else { return self }
+        return HTTPBody(.stream(FreshChunks(length: nil) { .failing(.alreadyRead()) }))
     }
 }
 

@@ -26,8 +26,8 @@ private struct BodyEvents: ElementSource {
         private var isOver = false
 
         fileprivate init(_ events: BodyEvents) {
-            body = events.body
-            chunks = events.body.makeIteratorFromStart()
+            body = events.body.fromStart
+            chunks = body.makeAsyncIterator()
             parser = EventParser(limits: events.limits)
         }
 

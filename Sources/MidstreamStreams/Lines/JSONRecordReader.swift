@@ -36,9 +36,9 @@ struct JSONRecordReader {
     private var isOver = false
 
     init(_ body: HTTPBody, limit: Int) {
-        self.body = body
+        self.body = body.fromStart
         self.limit = max(0, limit)
-        chunks = body.makeIteratorFromStart()
+        chunks = self.body.makeAsyncIterator()
     }
 
     /// The next text; nil at the end. An error ends the reading and closes the body.

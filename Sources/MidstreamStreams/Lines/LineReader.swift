@@ -24,9 +24,9 @@ struct LineReader {
     private var isOver = false
 
     init(_ body: HTTPBody, limit: Int) {
-        self.body = body
+        self.body = body.fromStart
         self.limit = max(0, limit)
-        chunks = body.makeIteratorFromStart()
+        chunks = self.body.makeAsyncIterator()
     }
 
     /// What `read` makes of the next line; nil at the end. An error ends the reading and closes the body.

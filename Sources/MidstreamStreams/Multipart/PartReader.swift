@@ -31,8 +31,8 @@ struct PartReader {
     private var isAtLineStart = true
 
     init(_ body: HTTPBody, boundary: String) {
-        self.body = body
-        chunks = body.makeIteratorFromStart()
+        self.body = body.fromStart
+        chunks = self.body.makeAsyncIterator()
         search = BoundarySearch(boundary)
     }
 

@@ -63,11 +63,12 @@ struct BodyLinesTests {
     @Test("Another reader doesn't begin in the middle of a line")
     func secondReader() async throws {
         let body = HTTPBody.incoming(ArrivingBody([Array("a,b\n1,2\n3,".utf8), Array("4\n5,6\n".utf8)]))
-        for try await line in body.lines() {
-            #expect(line == "a,b")
-            break
-        }
+        var first = body.lines().makeAsyncIterator()
+        #expect(try await first.next() == "a,b")
         #expect(await httpError { try await body.lines().all() }?.code == .bodyNotReplayable)
+        // Who came in vain hasn't closed it.
+        #expect(try await first.next() == "1,2")
+        #expect(try await first.next() == "3,4")
     }
 
     @Test("No reader goes on with a body that has been begun, but with one that is whole again")
