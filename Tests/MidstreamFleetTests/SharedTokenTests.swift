@@ -112,16 +112,16 @@ struct SharedTokenTests {
             }
             await gate.wait()
             sent.withLock { $0.present -= 1 }
-            return number <= 4 ? .isLost : .arrives(after: .zero)
+            return number <= 16 ? .isLost : .arrives(after: .zero)
         }
         core.changed(isConnected: true)
-        await gate.reached(by: 4)
+        await gate.reached(by: 16)
         gate.open()
         await eventually {
             clock.advance(by: SharedToken.offerPause)
             return tokens.allSatisfy(isStored)
         }
-        #expect(sent.withLock { $0.most } == 4)
+        #expect(sent.withLock { $0.most } == 16)
     }
 
     @Test("isn't read from a record with a number that can't be counted up", arguments: [-1, 1 << 53, Int64.max])

@@ -93,10 +93,7 @@ public final class CacheRemovals: Sendable {
         }
     }
 
-    /// Notes that another store has removed a URL.
-    package func hear(of url: String) { note { $0.urls[url] = $1 } }
-
-    /// The same of a URL or an origin by its name.
+    /// Notes that another store has removed a URL or an origin.
     package func remove(named name: String) { note { $0.names[name] = $1 } }
 
     /// How many removals were noted here, as long as there is a permit: by the difference a call tells its own from others'. What other stores

@@ -84,7 +84,7 @@ public struct TieredStore: CacheStore {
             // Not a part of the call within which the store may be made.
             Task.detached {
                 for await key in forgotten {
-                    removals.hear(of: key.url)
+                    removals.remove(key.url)
                     known.withLock { $0.forget(url: key.url) }
                     try? await near.remove(key)
                 }

@@ -30,7 +30,7 @@ final class FleetCore: Sendable {
 
     private static let mostOwed = 10_000
     /// All members do it at the same time, while calls wait for the same store.
-    private static let mostOffering = 4
+    private static let mostOffering = 16
 
     private struct WeakToken { weak var token: SharedToken? }
 
@@ -204,7 +204,7 @@ extension FleetCore: RedisListener {
         }
         // One that has evicted a token has forgotten that one, which a member finds that looks for it.
         if let lost = content?.filter(names.isLoss), !lost.isEmpty {
-            return offerTokens { lost.contains(names.loss(ofToken: $0.name)) }
+            return offerTokens(isAwaited: true) { lost.contains(names.loss(ofToken: $0.name)) }
         }
         // Removals are heard here as well, and are nothing to wait for.
         guard content?.contains(where: names.isToken) != false else { return }
@@ -224,9 +224,10 @@ extension FleetCore: RedisListener {
         changes.send(fleetState)
     }
 
-    private func offerTokens(where isMeant: (SharedToken) -> Bool = { _ in true }) {
+    private func offerTokens(isAwaited: Bool = false, where isMeant: (SharedToken) -> Bool = { _ in true }) {
         for token in state.withLock({ $0.tokens.compactMap(\.token) }) where isMeant(token) {
-            if token.present.record.generation > 0 { token.offerInBackground(holder: "", grace: grace) }
+            guard token.present.record.generation > 0 else { continue }
+            token.offerInBackground(holder: "", grace: grace, isAwaited: isAwaited)
         }
     }
 }

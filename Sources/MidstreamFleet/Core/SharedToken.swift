@@ -141,12 +141,14 @@ final class SharedToken: Sendable {
     }
 
     /// Puts the token into the store as soon as that answers.
-    func offerInBackground(holder: String, grace: Duration = .zero) {
+    ///
+    /// - Parameter isAwaited: Whether another member waits for it, which has it go next, wherever it is in the line.
+    func offerInBackground(holder: String, grace: Duration = .zero, isAwaited: Bool = false) {
         let isFirst = isOffering.withLock { isOffering in
             defer { isOffering = true }
             return !isOffering
         }
-        guard isFirst else { return }
+        guard isFirst || isAwaited else { return }
         // It is held only while something is to be done.
         core.putBack { [weak self] in await self?.isOffered(holder, grace) ?? true }
     }
