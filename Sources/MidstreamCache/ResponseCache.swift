@@ -79,10 +79,11 @@ final class ResponseCache: Sendable {
         return now
     }
 
-    /// The time of a removal. Where the clock has been set back that is just after the latest request, since what is removed may be of it.
+    /// The time of a removal. Where the clock has been set back that is just after the latest request, since what is removed may be of it, by an
+    /// hour at most: until the clock has caught up, nothing is reused that was fetched after the removal.
     private func removalTime() -> Date {
-        let latest = known.latestRequest
         let now = options.now()
+        let latest = min(known.latestRequest, now + 3_600)
         return now >= latest ? now : Date(timeIntervalSinceReferenceDate: latest.timeIntervalSinceReferenceDate.nextUp)
     }
 
