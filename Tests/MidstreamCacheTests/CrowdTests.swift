@@ -22,7 +22,7 @@ struct CrowdTests {
         let (gates, number) = ([Gate(), Gate()], Locked(0))
         let bench = CacheBench { request in
             let place = number.increment() - 1
-            await gates[place].wait()
+            if place < gates.count { await gates[place].wait() }
             if place == 0 { throw HTTPError(.rateLimited, phase: .notSent) }
             return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
         }

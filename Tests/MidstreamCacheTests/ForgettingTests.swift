@@ -36,17 +36,6 @@ struct ForgettingTests {
         }
     }
 
-    @Test("doesn't take for another's what it hears of its own removal")
-    func echo() async throws {
-        let (forgotten, others) = AsyncStream.makeStream(of: CacheKey.self)
-        let store = TieredStore(MemoryCacheStore(), MemoryCacheStore(), forgetting: forgotten)
-        let key = CacheKey(url: "https://h.test/a")
-        let (told, permit) = (store.removals.told, store.removals.permit())
-        others.yield(key)
-        await eventually { !permit.holds(for: key) }
-        #expect(store.removals.told == told)
-    }
-
     @Test("doesn't hold the client of the call within which it was made")
     func madeWithinACall() async throws {
         let (forgotten, others) = AsyncStream.makeStream(of: CacheKey.self)
