@@ -147,10 +147,3 @@ extension ResponseCache {
         return response
     }
 }
-
-extension HTTPError {
-    /// Whether it is about the time, the limits, the priority or the request of one caller, which others don't share.
-    var isItsOwn: Bool {
-        [.timeout, .deadlineExceeded, .bodyTooLarge, .overloaded, .rateLimited, .invalidRequest, .unsupported].contains(code)
-    }
-}

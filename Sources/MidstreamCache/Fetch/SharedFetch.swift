@@ -250,3 +250,10 @@ final class SharedFetch: TimerListener {
         }
     }
 }
+
+extension HTTPError {
+    /// Whether it is about the time, the limits, the priority or the request of one caller, which others don't share.
+    fileprivate var isItsOwn: Bool {
+        [.timeout, .deadlineExceeded, .bodyTooLarge, .overloaded, .rateLimited, .invalidRequest, .unsupported].contains(code)
+    }
+}
