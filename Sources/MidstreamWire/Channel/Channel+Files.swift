@@ -19,10 +19,12 @@
             var place = Int(place)
             while canWrite {
                 let sent = withoutBrokenPipe { sendfile(descriptor, file, &place, count) }
+                // What has ended it early isn't told: that nothing more is taken now, or a reset.
+                if sent >= 0 { mayHideReset = sent < count }
                 if sent > 0 { return .sent(sent) }
                 if sent == 0 { return .ended }
                 switch errno {
-                case EAGAIN: canWrite = false
+                case EAGAIN: (canWrite, mayHideReset) = (false, false)
                 case EINTR: break
                 case EIO, ESTALE, EINVAL, EISDIR, EOVERFLOW: return .unreadable(errno)
                 default:
@@ -31,6 +33,13 @@
                 }
             }
             return .wait
+        }
+
+        /// Whether the system has closed the connection, as after a reset; while only the other side has ended, it waits for this one's end.
+        var isClosedBySystem: Bool {
+            var (information, size) = (tcp_info(), socklen_t(MemoryLayout<tcp_info>.size))
+            return getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &information, &size) == 0
+                && information.tcpi_state == UInt8(TCP_CLOSE)
         }
 
         /// Keeps the signal of a connection that takes nothing any more from the process, since `sendfile` can't be told to, nor the thread,

@@ -34,6 +34,8 @@
         @exclusivity(unchecked) private var hasEnded = false
         /// Why sending has failed: what the system has told there it doesn't tell again, and a reset connection reads like one that has ended.
         @exclusivity(unchecked) private var sendingFailure: ChannelFailure?
+        /// Whether the last bytes of a file were fewer than were to be sent, for a reason that the system doesn't tell again.
+        @exclusivity(unchecked) var mayHideReset = false
         @exclusivity(unchecked) private(set) var isClosed = false
         /// What TLS has made and the system hasn't taken.
         @exclusivity(unchecked) private var pending: [UInt8] = []
@@ -167,6 +169,7 @@
                 if count == 0 {
                     hasEnded = true
                     canRead = false
+                    if mayHideReset, isClosedBySystem { noteSendingFailure(ECONNRESET) }
                 } else if errno == EAGAIN {
                     canRead = false
                 } else if errno != EINTR {
