@@ -178,13 +178,12 @@ struct Exchange: Interceptor {
             switch options.delivery {
             case .buffered(let limit):
                 if response.body.bytes == nil { try await response.buffer(upTo: limit) }
-                if options.budget == nil { Self.charge(response, to: call) }
+                if options.budget == nil { Self.charge(response.resends, to: call) }
             case .streamed: Self.opened(response, call)
             }
             return response
         } catch {
-            call?.noteReach(of: request, (error as? HTTPError)?.phase ?? .maybeProcessed, status: nil)
-            if options.budget == nil { Self.charge((error as? HTTPError)?.metrics, to: call) }
+            Self.failed(error, request, isCharged: options.budget == nil, call)
             throw error
         }
     }
@@ -194,17 +193,20 @@ struct Exchange: Interceptor {
     private static func opened(_ response: HTTPResponse, _ call: Call?) {
         guard let call else { return }
         call.opened(response.body)
-        charge(response.metrics, to: call)
+        charge(response.resends, to: call)
     }
 
-    /// Apart for the same reason: the metrics are large.
+    /// Apart for the same reason.
     @inline(never)
-    private static func charge(_ response: HTTPResponse, to call: Call?) { charge(response.metrics, to: call) }
+    private static func failed(_ error: any Error, _ request: HTTPRequest, isCharged: Bool, _ call: Call?) {
+        let error = error as? HTTPError
+        call?.noteReach(of: request, error?.phase ?? .maybeProcessed, status: nil)
+        if isCharged { charge(error?.metrics?.resends, to: call) }
+    }
 
     /// Charges the budget with what a transport has sent again that wasn't given it.
-    @inline(never)
-    private static func charge(_ metrics: TransportMetrics?, to call: Call?) {
-        if let resends = metrics?.resends, resends > 0 { call?.owner.count(resends: resends) }
+    private static func charge(_ resends: Int?, to call: Call?) {
+        if let resends, resends > 0 { call?.owner.count(resends: resends) }
     }
 
     /// Refuses what can't or mustn't go on the wire. The interceptors have had their say, so this is the last look.
