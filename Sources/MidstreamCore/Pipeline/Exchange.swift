@@ -174,12 +174,13 @@ struct Exchange: Interceptor {
         do {
             var response =
                 if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
-            call?.noteReach(of: request, .answered, status: response.status)
             switch options.delivery {
             case .buffered(let limit):
                 if response.body.bytes == nil { try await response.buffer(upTo: limit) }
-                if options.budget == nil { Self.charge(response.resends, to: call) }
-            case .streamed: Self.opened(response, call)
+                Self.answered(request, response, isCharged: options.budget == nil, call)
+            case .streamed:
+                call?.opened(response.body)
+                Self.answered(request, response, isCharged: true, call)
             }
             return response
         } catch {
@@ -190,10 +191,10 @@ struct Exchange: Interceptor {
 
     /// Apart, to keep async frames small.
     @inline(never)
-    private static func opened(_ response: HTTPResponse, _ call: Call?) {
+    private static func answered(_ request: HTTPRequest, _ response: HTTPResponse, isCharged: Bool, _ call: Call?) {
         guard let call else { return }
-        call.opened(response.body)
-        charge(response.resends, to: call)
+        call.noteReach(of: request, .answered, status: response.status)
+        if isCharged { charge(response.resends, to: call) }
     }
 
     /// Apart for the same reason.

@@ -102,7 +102,7 @@ package struct TraceRecorder: Sendable {
             return recording.isTransport(pass)
         }
         // Not under the lock: a body's metrics may come from a user's closure, which may leave a note.
-        if isTransport { record(response.metrics, of: pass, at: now) }
+        if isTransport, response.hasMetrics { record(response.metrics, of: pass, at: now) }
     }
 
     package func end(_ pass: Int32, _ error: any Error) {

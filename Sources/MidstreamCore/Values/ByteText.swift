@@ -43,13 +43,14 @@ extension String {
     /// Whether the texts are the same bytes. `==` takes texts for equal that are so to Unicode, such as a K and the sign of the kelvin, or an
     /// accented letter and the letter with its accent behind it: as names of users, or as values of fields, they are two.
     package func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count
-            && self[...].withBytes { bytes in
-                other[...].withBytes { others in
-                    guard let first = bytes.baseAddress, let second = others.baseAddress else { return bytes.isEmpty }
-                    return memcmp(first, second, bytes.count) == 0
-                }
+        guard utf8.count == other.utf8.count else { return false }
+        let areSame = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { others in
+                guard let first = bytes.baseAddress, let second = others.baseAddress else { return bytes.isEmpty }
+                return memcmp(first, second, bytes.count) == 0
             }
+        }
+        return (areSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
     /// Whether the texts are the same but for the case of ASCII letters.
