@@ -30,8 +30,8 @@ package final class Call: Sendable {
     let sharedUntil: (@Sendable () -> Int64?)?
     /// The bodies that this branch of the call has opened; nil when bodies are buffered.
     private let openBodies: OpenBodies?
-    /// The last attempt in which the server may have acted on the request; nil for one that may be sent twice.
-    private let lastReached: Locked<Int>?
+    /// The present attempt, and the last one in which the server may have acted on the request; nil for one that may be sent twice.
+    private let reach: Locked<(attempt: Int, lastReached: Int)>?
 
     /// - Parameter beginning: When the call began that this one belongs to; nil: that of `sharing`, or now.
     package init(
@@ -54,7 +54,7 @@ package final class Call: Sendable {
         let start = stopwatch.start
         self.beginning = beginning ?? sharing?.call.beginning ?? start
         openBodies = delivery == .streamed ? OpenBodies(within: nil) : nil
-        lastReached = isRepeatable ? nil : Locked(0)
+        reach = isRepeatable ? nil : Locked((0, 0))
     }
 
     private init(_ call: Call, _ openBodies: OpenBodies?, isHedge: Bool, sharedUntil: (@Sendable () -> Int64?)?) {
@@ -72,7 +72,7 @@ package final class Call: Sendable {
         stopwatch = call.stopwatch
         beginning = call.beginning
         self.openBodies = openBodies
-        lastReached = call.lastReached
+        reach = call.reach
     }
 
     /// A part of the call that can be given up without the others; the call itself when no body is streamed and there is nothing else to
@@ -101,17 +101,22 @@ package final class Call: Sendable {
     /// Closes what this branch has opened, whoever has wrapped it since.
     func giveUp() { openBodies?.close() }
 
-    /// Notes how far a request has come. One that an interceptor has made by itself, and one that was asked for credentials, isn't one that the
-    /// server has acted on.
-    func noteReach(of request: HTTPRequest, _ phase: HTTPError.Phase, status: HTTPStatus?) {
-        guard let lastReached, phase != .notSent, request.id == requestID, status != .unauthorized,
-            status != .proxyAuthenticationRequired
-        else { return }
-        lastReached.withLock { $0 = request.attempt }
+    /// The call, where it has to be noted how far a request has come: it may not be sent twice, and isn't one that an interceptor has made by
+    /// itself.
+    func notingReach(of request: HTTPRequest) -> Call? {
+        guard let reach, request.id == requestID else { return nil }
+        reach.withLock { $0.attempt = request.attempt }
+        return self
+    }
+
+    /// Notes how far the request has come. On one that was asked for credentials the server hasn't acted.
+    func noteReach(_ phase: HTTPError.Phase, status: HTTPStatus?) {
+        guard phase != .notSent, status != .unauthorized, status != .proxyAuthenticationRequired else { return }
+        reach?.withLock { $0.lastReached = $0.attempt }
     }
 
     /// Whether the server may have acted on the request in an attempt, of which an interceptor may have sent it several times.
-    func mayHaveActed(in attempt: Int) -> Bool { lastReached?.withLock { $0 == attempt } ?? false }
+    func mayHaveActed(in attempt: Int) -> Bool { reach?.withLock { $0.lastReached == attempt } ?? false }
 
     /// The nanoseconds of the call's stopwatch at which a limit that begins now is over.
     package func due(in limit: Duration?) -> Int64 {

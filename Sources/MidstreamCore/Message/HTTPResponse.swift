@@ -89,12 +89,6 @@ public struct HTTPResponse: Sendable {
         set { fields[0].metrics = newValue }
     }
 
-    /// Whether there are any, without a copy of them.
-    package var hasMetrics: Bool { fields[0].metrics != nil || body.incoming?.metrics != nil }
-
-    /// How often the transport has sent the request again, without a copy of all that it has measured.
-    package var resends: Int? { fields[0].metrics?.resends ?? body.incoming?.metrics?.resends }
-
     /// The trace, which has a type that this folder doesn't know.
     package var record: (any Sendable)? {
         get { fields[0].record }

@@ -107,7 +107,7 @@ struct Exchange: Interceptor {
         terms.options.isCollected = delivery != wanted
         if let remark, request.urlText.hasSecureScheme { position.note({ remark }, about: request) }
         // A body that is still arriving may outlive the client, and doesn't keep it.
-        if delivery != .streamed, informed != nil { terms.options.budget = call?.owner }
+        if delivery != .streamed { terms.options.budget = call?.owner }
         guard position.due != .max, let left = position.timeLeft, let call else { return terms }
         guard left > .zero else { throw position.overdue(phase: .notSent) }
         // The transport's own timer saves a task for each exchange, and tells a server that is too slow from a caller that leaves.
@@ -171,43 +171,36 @@ struct Exchange: Interceptor {
     nonisolated(nonsending)
         private func deliver(_ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call?) async throws -> HTTPResponse
     {
+        // The request isn't kept for the wait.
+        let noting = call?.notingReach(of: request)
         do {
             var response =
                 if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
+            noting?.noteReach(.answered, status: response.status)
             switch options.delivery {
-            case .buffered(let limit):
-                if response.body.bytes == nil { try await response.buffer(upTo: limit) }
-                Self.answered(request, response, isCharged: options.budget == nil, call)
-            case .streamed:
-                call?.opened(response.body)
-                Self.answered(request, response, isCharged: true, call)
+            case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
+            case .streamed: Self.opened(response, call)
             }
             return response
         } catch {
-            Self.failed(error, request, isCharged: options.budget == nil, call)
+            noting?.noteReach((error as? HTTPError)?.phase ?? .maybeProcessed, status: nil)
+            if options.delivery == .streamed { Self.charge((error as? HTTPError)?.metrics, to: call) }
             throw error
         }
     }
 
     /// Apart, to keep async frames small.
     @inline(never)
-    private static func answered(_ request: HTTPRequest, _ response: HTTPResponse, isCharged: Bool, _ call: Call?) {
+    private static func opened(_ response: HTTPResponse, _ call: Call?) {
         guard let call else { return }
-        call.noteReach(of: request, .answered, status: response.status)
-        if isCharged { charge(response.resends, to: call) }
-    }
-
-    /// Apart for the same reason.
-    @inline(never)
-    private static func failed(_ error: any Error, _ request: HTTPRequest, isCharged: Bool, _ call: Call?) {
-        let error = error as? HTTPError
-        call?.noteReach(of: request, error?.phase ?? .maybeProcessed, status: nil)
-        if isCharged { charge(error?.metrics?.resends, to: call) }
+        call.opened(response.body)
+        charge(response.metrics, to: call)
     }
 
     /// Charges the budget with what a transport has sent again that wasn't given it.
-    private static func charge(_ resends: Int?, to call: Call?) {
-        if let resends, resends > 0 { call?.owner.count(resends: resends) }
+    @inline(never)
+    private static func charge(_ metrics: TransportMetrics?, to call: Call?) {
+        if let resends = metrics?.resends, resends > 0 { call?.owner.count(resends: resends) }
     }
 
     /// Refuses what can't or mustn't go on the wire. The interceptors have had their say, so this is the last look.

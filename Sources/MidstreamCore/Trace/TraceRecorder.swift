@@ -39,8 +39,13 @@ package struct TraceRecorder: Sendable {
         /// How many passes weren't kept.
         var dropped = 0
 
-        /// Whether a pass is one through the transport.
-        func isTransport(_ pass: Int32) -> Bool { passes[Int(pass)].element == legend.pipeline.entries.count }
+        /// Records the events of a pass through the transport.
+        mutating func note(_ metrics: @autoclosure () -> TransportMetrics?, pass: Int32) {
+            guard passes[Int(pass)].element == legend.pipeline.entries.count, let metrics = metrics() else { return }
+            for event in metrics.events {
+                add(Remark(pass: pass, time: passes[Int(pass)].end, text: event.description, event: event))
+            }
+        }
 
         mutating func add(_ remark: Remark) {
             if remarks.count < TraceRecorder.maximumPasses { remarks.append(remark) }
@@ -95,34 +100,23 @@ package struct TraceRecorder: Sendable {
     package func end(_ pass: Int32, _ response: HTTPResponse) {
         guard pass >= 0 else { return }
         let now = Self.now
-        let isTransport = recording.withLock { recording in
+        recording.withLock { recording in
             if !recording.responses.isLast({ $0.isOf(response) }) { recording.responses.append(ResponseSnapshot(response)) }
             recording.passes[Int(pass)].end = now
             recording.passes[Int(pass)].response = Int32(recording.responses.count - 1)
-            return recording.isTransport(pass)
+            recording.note(response.metrics, pass: pass)
         }
-        // Not under the lock: a body's metrics may come from a user's closure, which may leave a note.
-        if isTransport, response.hasMetrics { record(response.metrics, of: pass, at: now) }
     }
 
     package func end(_ pass: Int32, _ error: any Error) {
         guard pass >= 0 else { return }
         let now = Self.now
         let text = Self.text(of: error)
-        let isTransport = recording.withLock { recording in
+        recording.withLock { recording in
             if recording.failures.last != text { recording.failures.append(text) }
             recording.passes[Int(pass)].end = now
             recording.passes[Int(pass)].failure = Int32(recording.failures.count - 1)
-            return recording.isTransport(pass)
-        }
-        if isTransport { record((error as? HTTPError)?.metrics, of: pass, at: now) }
-    }
-
-    /// Records what a transport did by itself.
-    private func record(_ metrics: TransportMetrics?, of pass: Int32, at time: UInt64) {
-        for event in metrics?.events ?? [] {
-            let remark = Remark(pass: pass, time: time, text: event.description, event: event)
-            recording.withLock { $0.add(remark) }
+            recording.note((error as? HTTPError)?.metrics, pass: pass)
         }
     }
 

@@ -58,23 +58,6 @@ struct RetryBudgetTests {
         #expect(busy.requests.count == 8)
     }
 
-    @Test("what a transport of another's has sent again by itself is charged, too, whatever came of it")
-    func resends() async throws {
-        var metrics = TransportMetrics()
-        metrics.resends = 2
-        let stub = StubTransport { [metrics] request in
-            guard request.urlText == "https://h/" else { throw HTTPError(.connectionLost, metrics: metrics) }
-            return HTTPResponse(status: .ok, request: request, metrics: metrics)
-        }
-        let client = bench.client(stub) { $0.retryBudget = hour }
-        _ = try await client.send(HTTPRequest("/"))
-        #expect(client.retryBudget?.retries == 2)
-        _ = await httpError { try await client.send(HTTPRequest("/lost")) }
-        #expect(client.retryBudget?.retries == 4)
-        _ = try await client.stream(HTTPRequest("/"))
-        #expect(client.retryBudget?.retries == 6)
-    }
-
     @Test("it is on by default, where retries are allowed, and off with nil")
     func defaults() async {
         #expect(HTTPClient.Configuration().retryBudget == RetryBudget(share: 0.2, reserve: 10, window: .seconds(10)))

@@ -309,21 +309,6 @@ struct TraceTests {
         for name in ["transport.interim", "transport.resend"] { #expect(trace?.events(named: name).count == 1) }
     }
 
-    @Test("a transport's measurements may leave a note while they are asked for", .timeLimit(.minutes(10)))
-    func notingMetrics() async throws {
-        let transport = StubTransport { request in
-            let metrics = { @Sendable () -> TransportMetrics? in
-                request.note("measured")
-                return nil
-            }
-            let body = HTTPBody.incoming(next: { nil }, metrics: metrics, close: {})
-            return HTTPResponse(status: .ok, body: body, request: request)
-        }
-        let response = try await client(transport) { Passes() }.stream(HTTPRequest("https://h"))
-        response.body.close()
-        #expect("\(response.trace)".contains("measured"))
-    }
-
     @Test("calls at the same time keep their traces apart")
     func concurrent() async throws {
         let client = client { AddsHeader() }
