@@ -36,7 +36,7 @@ package final class Arbiter: HTTPInterceptor {
     @inline(__always)
     package func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var position = next.position
-        position.limit(deadline: request.deadline ?? settings.limits.deadline)
+        position.limit(deadline: request.deadline ?? settings.deadline)
         guard position.deadline != .max else { return try await attempts(of: request, next) }
         if position.isOver(position.deadline) { throw position.overdue(phase: .notSent) }
         let response =

@@ -2,7 +2,9 @@ package import Foundation
 
 /// What the arbiter is told by a client's configuration.
 package struct ArbiterSettings: Sendable {
-    package var limits = RequestLimits()
+    package var timeout: Duration?
+    package var deadline: Duration?
+    package var maxRetries = 0
     package var validators: [any HTTPValidator] = []
     package var retryBudget: RetryBudget?
     package var maximumRetryAfter = Duration.seconds(60)

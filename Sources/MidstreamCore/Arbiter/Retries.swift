@@ -18,10 +18,12 @@ struct Retries {
         original = request
         call = position.call
         deadline = position.deadline
+        // What is behind `??` is a closure, which would copy all the settings.
+        let usual = (settings.maxRetries, settings.timeout)
         if original.hasLateLimits { original.markLimitsKept() }
-        let limits = request.limits.over(settings.limits)
-        maximum = max(0, limits.maxRetries ?? 0)
-        timeout = limits.timeout
+        let own = request.limits
+        maximum = max(0, own.maxRetries ?? usual.0)
+        timeout = own.timeout ?? usual.1
     }
 
     /// Whether interceptors behind the arbiter have allowed retries in an attempt.

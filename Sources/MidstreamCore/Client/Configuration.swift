@@ -136,14 +136,9 @@ extension HTTPClient.Configuration {
         { [random] in max(0, min(random(), 1)) }
     }
 
-    var limits: RequestLimits {
-        RequestLimits(
-            timeout: timeout, deadline: deadline, maxRetries: givenRetries, deadlineCoversBody: deadlineCoversBody)
-    }
-
     var arbiterSettings: ArbiterSettings {
         ArbiterSettings(
-            limits: limits, validators: validators, retryBudget: retryBudget, maximumRetryAfter: maximumRetryAfter,
-            sharesRetryAfter: sharesRetryAfter, clock: clock, now: now, random: share)
+            timeout: timeout, deadline: deadline, maxRetries: maxRetries, validators: validators, retryBudget: retryBudget,
+            maximumRetryAfter: maximumRetryAfter, sharesRetryAfter: sharesRetryAfter, clock: clock, now: now, random: share)
     }
 }

@@ -275,7 +275,11 @@ extension HTTPClient: CallOwner {
 
     package var random: @Sendable () -> Double { configuration.share }
 
-    package var limits: RequestLimits { configuration.limits }
+    package var limits: RequestLimits {
+        RequestLimits(
+            timeout: configuration.timeout, deadline: configuration.deadline, maxRetries: configuration.givenRetries,
+            deadlineCoversBody: configuration.deadlineCoversBody)
+    }
 
     package var redaction: Redaction { configuration.redaction }
 
