@@ -56,7 +56,9 @@ extension HTTPClient {
         public var now: @Sendable () -> Date
         /// Gives numbers in 0..<1 for the jitter of backoff; the system's random numbers by default. Others count as 0 or 1, whichever is
         /// nearer, and what is no number as 0.
-        public var random: @Sendable () -> Double
+        public var random: @Sendable () -> Double {
+            didSet { random = Self.bounded(random) }
+        }
         /// Whether what happens to each request is recorded, so that responses and errors carry a trace; true by default. Costs
         /// a fifth of a microsecond per interceptor.
         public var recordsTrace: Bool
@@ -114,7 +116,7 @@ extension HTTPClient {
             self.encoder = encoder
             self.clock = clock
             self.now = now
-            self.random = random
+            self.random = Self.bounded(random)
             self.recordsTrace = recordsTrace
             self.observers = observers
             self.redaction = redaction
@@ -130,15 +132,15 @@ extension HTTPClient.Configuration {
         return CallObservation.Settings(observers, redaction, keepsInErrors: keepsCapsules ? 64 << 10 : 0)
     }
 
-    /// Gives numbers in 0...1, whatever ``random`` gives.
-    var share: @Sendable () -> Double {
+    /// Gives numbers in 0...1, whatever the other gives. Made where it is set, and not by each call that wants some.
+    fileprivate static func bounded(_ random: @escaping @Sendable () -> Double) -> @Sendable () -> Double {
         // In this order what is no number becomes 0.
-        { [random] in max(0, min(random(), 1)) }
+        { max(0, min(random(), 1)) }
     }
 
     var arbiterSettings: ArbiterSettings {
         ArbiterSettings(
             timeout: timeout, deadline: deadline, maxRetries: maxRetries, validators: validators, retryBudget: retryBudget,
-            maximumRetryAfter: maximumRetryAfter, sharesRetryAfter: sharesRetryAfter, clock: clock, now: now, random: share)
+            maximumRetryAfter: maximumRetryAfter, sharesRetryAfter: sharesRetryAfter, clock: clock, now: now, random: random)
     }
 }

@@ -273,7 +273,7 @@ public final class HTTPClient: Sendable {
 extension HTTPClient: CallOwner {
     package var now: @Sendable () -> Date { configuration.now }
 
-    package var random: @Sendable () -> Double { configuration.share }
+    package var random: @Sendable () -> Double { configuration.random }
 
     package var limits: RequestLimits {
         RequestLimits(
