@@ -101,15 +101,12 @@ package final class Call: Sendable {
     /// Closes what this branch has opened, whoever has wrapped it since.
     func giveUp() { openBodies?.close() }
 
-    /// The call, where it has to be noted how far a request has come: it may not be sent twice, and isn't one that an interceptor has made by
-    /// itself.
-    func notingReach(of request: HTTPRequest) -> Call? {
-        guard let reach, request.id == requestID else { return nil }
-        reach.withLock { $0.attempt = request.attempt }
-        return self
+    /// Notes which attempt a request is of that is about to be sent: none, where an interceptor has made it by itself.
+    func noteSending(_ request: HTTPRequest) {
+        reach?.withLock { $0.attempt = request.id == requestID ? request.attempt : 0 }
     }
 
-    /// Notes how far the request has come. On one that was asked for credentials the server hasn't acted.
+    /// Notes how far that request has come. On one that was asked for credentials the server hasn't acted.
     func noteReach(_ phase: HTTPError.Phase, status: HTTPStatus?) {
         guard phase != .notSent, status != .unauthorized, status != .proxyAuthenticationRequired else { return }
         reach?.withLock { $0.lastReached = $0.attempt }

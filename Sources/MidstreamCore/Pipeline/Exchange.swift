@@ -172,18 +172,18 @@ struct Exchange: Interceptor {
         private func deliver(_ request: HTTPRequest, _ options: ExchangeOptions, _ call: Call?) async throws -> HTTPResponse
     {
         // The request isn't kept for the wait.
-        let noting = call?.notingReach(of: request)
+        call?.noteSending(request)
         do {
             var response =
                 if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
-            noting?.noteReach(.answered, status: response.status)
+            call?.noteReach(.answered, status: response.status)
             switch options.delivery {
             case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
             case .streamed: Self.opened(response, call)
             }
             return response
         } catch {
-            noting?.noteReach((error as? HTTPError)?.phase ?? .maybeProcessed, status: nil)
+            call?.noteReach((error as? HTTPError)?.phase ?? .maybeProcessed, status: nil)
             if options.delivery == .streamed { Self.charge((error as? HTTPError)?.metrics, to: call) }
             throw error
         }
