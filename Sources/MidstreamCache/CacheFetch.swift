@@ -22,7 +22,7 @@ extension ResponseCache {
     nonisolated(nonsending) func fetch(
         _ miss: CacheMiss, _ next: Next, for shared: SharedFetch? = nil
     ) async throws -> SharedFetch.Outcome {
-        let (permit, requestTime) = (shared?.permit ?? store.removals.permit(), noteRequest())
+        let (permit, requestTime) = (shared?.permit ?? store.removals.permit(), options.now())
         let response: HTTPResponse
         do {
             response = try await next(miss.decision.conditional(miss.request))

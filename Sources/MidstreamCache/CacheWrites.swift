@@ -8,7 +8,7 @@ extension ResponseCache {
     func send(_ request: HTTPRequest, _ next: Next, _ clock: any Clock<Duration>) async throws -> HTTPResponse {
         let key = CacheKey(url: NormalizedURL.text(request.urlText))
         let sent = store.removals.permit()
-        let requestTime = noteRequest()
+        let requestTime = options.now()
         // Somebody else may have logged in when the response is there.
         let identity = request.method == .post ? next.identity(of: request) : WireIdentity()
         var response = try await next(request)
@@ -58,7 +58,7 @@ extension ResponseCache {
 
     /// Sends a `HEAD`, and updates the stored response by the one that comes (RFC 9111 §4.3.5).
     func sendHead(_ miss: CacheMiss, _ next: Next) async throws -> HTTPResponse {
-        let requestTime = noteRequest()
+        let requestTime = options.now()
         var response: HTTPResponse
         do {
             response = try await next(miss.request)

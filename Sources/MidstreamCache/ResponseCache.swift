@@ -72,21 +72,6 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// Notes that a request begins of which something may be stored, and gives the time.
-    func noteRequest() -> Date {
-        let now = options.now()
-        knowledge.withLock { $0.latestRequest = max($0.latestRequest, now) }
-        return now
-    }
-
-    /// The time of a removal. Where the clock has been set back that is just after the latest request, since what is removed may be of it, by an
-    /// hour at most: until the clock has caught up, nothing is reused that was fetched after the removal.
-    private func removalTime() -> Date {
-        let now = options.now()
-        let latest = min(known.latestRequest, now + 3_600)
-        return now >= latest ? now : Date(timeIntervalSinceReferenceDate: latest.timeIntervalSinceReferenceDate.nextUp)
-    }
-
     /// Learns which URLs are the same to the server.
     func learn(_ rule: NoVarySearch, for url: String) {
         searches.learn(rule, for: url)
@@ -99,7 +84,7 @@ final class ResponseCache: Sendable {
     @discardableResult
     func forget(_ url: String, on clock: any Clock<Duration>) async -> UInt64 {
         store.removals.remove(NoVarySearch.anything(like: url))
-        let urls = [url, searches.remove(url, at: removalTime())].compactMap { $0 }
+        let urls = [url, searches.remove(url, at: options.now())].compactMap { $0 }
         for url in urls {
             let done: Void? = await ask(for: nil, on: clock) { [store] in try await store.remove(CacheKey(url: url)) }
             if done == nil { noteFailure { $0.note(url, at: $1) } }
@@ -115,7 +100,7 @@ final class ResponseCache: Sendable {
 
     /// Notes what the store couldn't remove, so that what it still has of it isn't given out.
     private func noteFailure(_ note: (inout FailedRemovals, Date) -> Void) {
-        let now = removalTime()
+        let now = options.now()
         knowledge.withLock { knowledge in
             // Taken out, so that it isn't copied.
             var failed = knowledge.failed.take() ?? FailedRemovals()

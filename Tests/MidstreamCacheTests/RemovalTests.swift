@@ -61,43 +61,6 @@ struct RemovalTests {
     }
 
     @Test(
-        "what the store can't remove isn't given out when the clock has been set back",
-        arguments: ["remove", "removeAll", "PUT"])
-    func failedInThePast(by remover: String) async throws {
-        let bench = CacheBench(store: KeepingStore(isQuick: true)) { request in
-            HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
-        }
-        _ = try await bench.get()
-        bench.clock.advance(-5)
-        switch remover {
-        case "remove": await bench.cache.remove(CacheBench.url)
-        case "removeAll": await bench.cache.removeAll()
-        default: _ = try await bench.get { $0.method = .put }
-        }
-        bench.clock.advance(6)
-        #expect(try await !bench.get().isHit)
-        #expect(try await bench.get().isHit)
-    }
-
-    @Test("what was stored for URLs that are the same isn't given out after a removal by a clock that has been set back")
-    func sameURLsInThePast() async throws {
-        let store = MemoryCacheStore()
-        let rule: HTTPHeaders = ["Cache-Control": "max-age=60", "No-Vary-Search": "key-order"]
-        let bench = CacheBench(store: store) { HTTPResponse(status: 200, headers: rule, body: .text("x"), request: $0) }
-        let (url, same) = (CacheBench.url + "?a=1&b=2", CacheBench.url + "?b=2&a=1")
-        _ = try await bench.get(url)
-        bench.clock.advance(-5)
-        // So many that the first is forgotten.
-        let keyOrder = try #require(NoVarySearch(rule))
-        for number in 1...4096 { store.removals.searches.learn(keyOrder, for: "http://h.test/\(number)") }
-        _ = try await bench.get(same) { $0.method = .put }
-        bench.clock.advance(6)
-        _ = try await bench.get(CacheBench.url + "?c=3")
-        #expect(try await !bench.get(url).isHit)
-        #expect(try await bench.get(same).isHit)
-    }
-
-    @Test(
         "what the store failed to remove while the server was asked answers in the place of no error",
         arguments: [HTTPMethod.get, .head], [false, true])
     func failedMeanwhile(method: HTTPMethod, breaks: Bool) async throws {

@@ -1,4 +1,3 @@
-package import Foundation
 package import Interception
 
 /// Counts the removals of a store, so that nothing is stored that was fetched before (RFC 9111 §4.4 covers what is stored; a
@@ -65,8 +64,6 @@ public final class CacheRemovals: Sendable {
         package var fingerprint: Fingerprint?
         /// Nil: none, as nearly always.
         package var failed: FailedRemovals?
-        /// When the latest request began of which something may be stored; later than now where the clock has been set back.
-        package var latestRequest = Date.distantPast
         /// Whether there is any rule to ask for (``CacheRemovals/searches``).
         package var hasSearchRules = false
     }

@@ -11,8 +11,8 @@ public protocol CacheStore: Sendable {
     /// Whether it sees to it by itself that no answer takes long; false by default, and the cache then gives up after a second.
     var boundsItsTime: Bool { get }
 
-    /// Counts removals: one object for the life of the store. ``remove(_:)`` and ``removeAll(origin:)`` note in it what they remove, before
-    /// they do.
+    /// Counts removals: one object for the life of the store. ``remove(_:)`` and ``removeAll(origin:)`` note in it what they remove, once
+    /// and before they do.
     var removals: CacheRemovals { get }
 
     /// Random bytes by which values of secret fields are hashed before they become part of keys and entries: those of the store when its
