@@ -183,8 +183,7 @@ struct Exchange: Interceptor {
             }
             return response
         } catch {
-            call?.noteReach((error as? HTTPError)?.phase ?? .maybeProcessed, status: nil)
-            if options.delivery == .streamed { Self.charge((error as? HTTPError)?.metrics, to: call) }
+            if let call { Self.failed(error, isStreamed: options.delivery == .streamed, call) }
             throw error
         }
     }
@@ -195,6 +194,14 @@ struct Exchange: Interceptor {
         guard let call else { return }
         call.opened(response.body)
         charge(response.metrics, to: call)
+    }
+
+    /// Apart for the same reason.
+    @inline(never)
+    private static func failed(_ error: any Error, isStreamed: Bool, _ call: Call) {
+        let error = error as? HTTPError
+        call.noteReach(error?.phase ?? .maybeProcessed, status: nil)
+        if isStreamed { charge(error?.metrics, to: call) }
     }
 
     /// Charges the budget with what a transport has sent again that wasn't given it.
