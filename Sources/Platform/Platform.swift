@@ -9,12 +9,12 @@
 
 /// Reads and writes that are repeated where a signal interrupts them.
 package enum System {
-    /// `pread(2)` until no signal interrupts it; without an offset, the same by `read(2)`.
+    /// `pread(2)` until no signal interrupts it.
     package static func read(
-        _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64?
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64
     ) -> Int {
         while true {
-            let result = offset.map { pread(descriptor, buffer, count, off_t($0)) } ?? _read(descriptor, buffer, count)
+            let result = pread(descriptor, buffer, count, off_t(offset))
             if result >= 0 || errno != EINTR { return result }
         }
     }
@@ -89,8 +89,4 @@ package enum DetachedThread {
         if result != 0 { argument.release() }
         return result
     }
-}
-
-private func _read(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(descriptor, buffer, count)
 }

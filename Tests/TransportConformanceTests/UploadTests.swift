@@ -173,6 +173,19 @@ import Testing
     }
 
     @Test(arguments: TransportUnderTest.allCases)
+    func aPipeIsNotSentAsAFile(transport: TransportUnderTest) async throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.url.appendingPathComponent("pipe")
+        try #require(mkfifo(pipe.path, 0o600) == 0)
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let client = transport.client()
+        let request = HTTPRequest(.put, server.url(), body: .file(pipe))
+        await expectError(.bodyUnreadable, .notSent) { try await client.send(request) }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
     func aBodyThatCanBeReadOnceIsNotSentTwice(transport: TransportUnderTest) async throws {
         let server = try MockServer()
         defer { server.shutdown() }

@@ -17,7 +17,7 @@ public struct MultipartForm: Sendable {
             body(name, .bytes(Array(value.description.utf8)))
         }
 
-        /// A file from disk, read while the form is sent.
+        /// A file from disk, read while the form is sent, as ``HTTPBody/file(_:)`` is.
         ///
         /// - Parameters:
         ///   - name: The field's name.

@@ -8,11 +8,13 @@ internal import Platform
 enum FileChunks {
     static func iterator(forFileAt path: String) -> ChunkIterator {
         var file: OpenFile?
+        var offset: Int64 = 0
         var isAtEnd = false
         return ChunkIterator {
             if isAtEnd { return nil }
-            let opened = try file ?? OpenFile(anyKindAt: path)
-            let chunk = try opened.read(upTo: OpenFile.chunkSize)
+            let opened = try file ?? OpenFile(path: path)
+            let chunk = try opened.read(at: offset, upTo: OpenFile.chunkSize)
+            offset += Int64(chunk.count)
             isAtEnd = chunk.isEmpty
             // Not kept open by an iterator that outlives its end.
             file = isAtEnd ? nil : opened
@@ -33,5 +35,17 @@ enum FileChunks {
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             return Int64(status.st_size)
         #endif
+    }
+}
+
+extension HTTPRequest {
+    /// Throws ``HTTPError/Code/bodyUnreadable`` for a file as the body that can't be opened, or can't be read at any offset, as a pipe.
+    /// Transports ask before they send anything.
+    package func checkFile() throws {
+        do {
+            if let path = body.filePath { _ = try OpenFile(path: path) }
+        } catch let error as HTTPError {
+            throw HTTPError(error.code, error.message, request: self, phase: .notSent)
+        }
     }
 }

@@ -64,17 +64,11 @@ package final class OpenFile: Sendable {
     ///
     /// - Throws: ``HTTPError/Code/bodyUnreadable``, also for a pipe or a folder, which can't be read at any offset.
     package convenience init(path: String) throws {
-        try self.init(path, O_NONBLOCK)
-        guard pread(descriptor, nil, 0, 0) == 0 else { throw Self.failure("read", path) }
-    }
-
-    /// Opens a file that may be a pipe, which can only be read forward.
-    convenience init(anyKindAt path: String) throws { try self.init(path, 0) }
-
-    private convenience init(_ path: String, _ flags: Int32) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | flags)
+        // A pipe's other end isn't waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure("open", path) }
         self.init(descriptor: descriptor, name: path)
+        guard pread(descriptor, nil, 0, 0) == 0 else { throw Self.failure("read", path) }
     }
 
     /// Takes over a descriptor that can be read at any offset, and closes it.
@@ -85,8 +79,8 @@ package final class OpenFile: Sendable {
 
     deinit { Platform.close(descriptor) }
 
-    /// The bytes from an offset, or the next ones, as many as the system gives at once; none at the end.
-    func read(at offset: Int64? = nil, upTo count: Int) throws -> [UInt8] {
+    /// The bytes from an offset, as many as the system gives at once; none at the end.
+    func read(at offset: Int64, upTo count: Int) throws -> [UInt8] {
         var result = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: count) { buffer, count in
             result = System.read(descriptor, buffer.baseAddress, buffer.count, at: offset)

@@ -43,7 +43,8 @@ public struct HTTPBody: Sendable {
     }
 
     /// A file, read in chunks while it is sent; replayable. Its length is looked up when it is sent. A file that can't be read
-    /// makes sending fail with ``HTTPError/Code/bodyUnreadable``.
+    /// makes sending fail with ``HTTPError/Code/bodyUnreadable``, and so does a pipe, which can't be read again: send it by a stream
+    /// that can be read a single time (``once(_:length:)``).
     public static func file(_ url: URL) -> HTTPBody { HTTPBody(.file(path: url.path)) }
 
     /// Chunks that `make` produces, anew for each send, so that the body is replayable.

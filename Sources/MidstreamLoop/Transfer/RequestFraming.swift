@@ -25,11 +25,7 @@
         /// - Parameter sendsFiles: Whether a file may be left to the system to send.
         /// - Throws: ``HTTPError`` with ``HTTPError/Code/bodyUnreadable`` for a file that can't be read.
         package final func prepareChunks(sendsFiles: Bool = false) throws -> Int64? {
-            if let path = request.body.filePath, access(path, R_OK) != 0 {
-                throw HTTPError(
-                    .bodyUnreadable, "Can't open the file \(path): \(String(cString: strerror(errno))).", request: request,
-                    phase: .notSent)
-            }
+            try request.checkFile()
             let length = request.body.length ?? request.headers[.contentLength].flatMap(HTTPHeaders.contentLength)
             let executor = bodyExecutor ?? CallersExecutor()
             if sendsFiles, let feeder = FileFeeder(request.body, executor: executor) {

@@ -31,7 +31,7 @@
         @exclusivity(unchecked) package private(set) final var loop: any TransferLoop
         /// Whether the URL is an https one.
         package final let isSecure: Bool
-        /// Where a streamed body of the request is read: where its caller's tasks run, but for a file, whose disk or pipe no loop may wait for.
+        /// Where a streamed body of the request is read: where its caller's tasks run, but for a file, whose disk no loop may wait for.
         package final let bodyExecutor: CallersExecutor?
         /// Keeps the loop.
         private let owner: any Sendable

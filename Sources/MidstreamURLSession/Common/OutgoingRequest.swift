@@ -20,7 +20,8 @@ struct OutgoingRequest: Sendable {
         case stream(HTTPBody, length: Int64?)
     }
 
-    /// - Throws: ``HTTPError/Code/invalidRequest`` and ``HTTPError/Code/unsupported`` for what can't be sent.
+    /// - Throws: ``HTTPError/Code/invalidRequest``, ``HTTPError/Code/unsupported`` and ``HTTPError/Code/bodyUnreadable`` for what can't be
+    ///   sent.
     init(_ request: HTTPRequest, assumesHTTP3Capable: Bool = false) throws {
         func refusal(_ code: HTTPError.Code, _ message: String) -> HTTPError {
             HTTPError(code, message, request: request, phase: .notSent)
@@ -28,9 +29,7 @@ struct OutgoingRequest: Sendable {
         guard let url = Self.url(request.urlText) else {
             throw refusal(.invalidRequest, "The URL isn't an absolute http or https URL.")
         }
-        if let path = request.body.filePath, !FileManager.default.isReadableFile(atPath: path) {
-            throw refusal(.bodyUnreadable, "The file \(path) can't be read.")
-        }
+        try request.checkFile()
         content = Self.content(of: request)
         // URLSession refuses it too, but only once the task runs and with an error about the size.
         if request.method == .get {

@@ -136,6 +136,20 @@ struct HTTPBodyTests {
         #expect(error?.code == .bodyUnreadable)
     }
 
+    @Test("a pipe is no file: what is in it would be gone when it is sent again")
+    func pipe() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.url.appendingPathComponent("pipe")
+        try #require(mkfifo(path.path, 0o600) == 0)
+        let writer = try #require(FileHandle(forUpdatingAtPath: path.path))
+        try writer.write(contentsOf: Data("abc".utf8))
+        var chunks = HTTPBody.file(path).makeAsyncIterator()
+        let error = await httpError { try await chunks.next() }
+        #expect(error?.code == .bodyUnreadable)
+        try writer.close()
+        #expect(await httpError { try await HTTPBody.file(path).collect() }?.code == .bodyUnreadable)
+    }
+
     @Test("collecting stops past its limit", arguments: [0, 1, 4])
     func limit(limit: Int) async {
         let arriving = ArrivingBody([[1, 2], [3, 4, 5]])
