@@ -44,7 +44,8 @@ extension HTTPBody {
     /// It is as replayable as this one, and keeps its media type. Bytes in memory are compressed now, so their length is known; that of any
     /// other body isn't. A body that can be read only once comes out chunk by chunk, so that live ones stay live; chunks below a few
     /// kibibytes compress less well by that. An empty body stays as it is. Without the library reading fails with
-    /// ``HTTPError/Code/unsupported``, and with ``HTTPError/Code/bodyUnreadable`` where a stream isn't as long as it was said to be.
+    /// ``HTTPError/Code/unsupported``, and with ``HTTPError/Code/bodyUnreadable`` where a stream isn't as long as it was said to be, or a
+    /// file is cut while it is read.
     ///
     /// ``CompressRequests`` does this and the rest.
     public func compressed(_ compression: Compression) -> HTTPBody {

@@ -63,6 +63,17 @@
             #expect(error?.code == .bodyUnreadable)
         }
 
+        @Test("A file that is cut meanwhile doesn't pass for a whole one", arguments: compressions)
+        func cutFile(compression: Compression) async throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.file((0..<500_000).map { _ in UInt8.random(in: 0...255) })
+            var chunks = HTTPBody.file(file).compressed(compression).makeAsyncIterator()
+            #expect(try await chunks.next() != nil)
+            try FileHandle(forWritingTo: file).truncate(atOffset: 1_000)
+            let error = await httpError { while try await chunks.next() != nil {} }
+            #expect(error?.code == .bodyUnreadable)
+        }
+
         @Test("What can't be compressed is the same, too", arguments: compressions)
         func random(compression: Compression) async throws {
             let content = (0..<300_000).map { _ in UInt8.random(in: 0...255) }

@@ -5,7 +5,8 @@ extension HTTPBody {
     ///
     /// It is as replayable as this one; `transform` then runs anew for each reading. Closing it closes this one. Trailers and metrics pass
     /// through. The media type is dropped, since it is that of other bytes; set one with ``withContentType(_:)``. No body stays none. Without
-    /// a `length`, reading fails with ``HTTPError/Code/bodyUnreadable`` where a stream isn't as long as it was said to be.
+    /// a `length`, reading fails with ``HTTPError/Code/bodyUnreadable`` where a stream isn't as long as it was said to be, or a file
+    /// is cut while it is read.
     ///
     /// Where a transformation depends on the chunks before it, as compression does, read the body in a ``stream(length:_:)`` instead,
     /// whose iterator keeps the state of one reading.

@@ -8,12 +8,18 @@ internal import Platform
 enum FileChunks {
     static func iterator(forFileAt path: String) -> ChunkIterator {
         var file: OpenFile?
-        var offset: Int64 = 0
+        // Where it is read, and where it ended when it was opened: it may grow, but what was cut isn't the whole.
+        var (offset, end): (Int64, Int64) = (0, 0)
         var isAtEnd = false
         return ChunkIterator {
             if isAtEnd { return nil }
             let opened = try file ?? OpenFile(path: path)
+            if file == nil { end = opened.end }
             let chunk = try opened.read(at: offset, upTo: OpenFile.chunkSize)
+            guard !chunk.isEmpty || offset >= end else {
+                throw HTTPError(
+                    .bodyUnreadable, "The file \(path) ends after \(offset) of the \(end) bytes that it had when it was opened.")
+            }
             offset += Int64(chunk.count)
             isAtEnd = chunk.isEmpty
             // Not kept open by an iterator that outlives its end.

@@ -79,6 +79,9 @@ package final class OpenFile: Sendable {
 
     deinit { Platform.close(descriptor) }
 
+    /// Where it ends now; zero where the system doesn't know, as of a device.
+    var end: Int64 { max(0, Int64(lseek(descriptor, 0, SEEK_END))) }
+
     /// The bytes from an offset, as many as the system gives at once; none at the end.
     func read(at offset: Int64, upTo count: Int) throws -> [UInt8] {
         var result = 0

@@ -150,6 +150,35 @@ struct HTTPBodyTests {
         #expect(await httpError { try await HTTPBody.file(path).collect() }?.code == .bodyUnreadable)
     }
 
+    @Test("a file that is cut while it is read isn't taken for the whole, whatever reads it", arguments: 0..<3)
+    func cutFile(kind: Int) async throws {
+        let folder = try TemporaryFolder()
+        let url = try folder.file([UInt8](repeating: 97, count: 300_000))
+        let body: HTTPBody =
+            switch kind {
+            case 0: .file(url)
+            case 1: HTTPBody.file(url).mapChunks { $0 }
+            default: .multipart([.file("film", url)])
+            }
+        var reading = body.makeAsyncIterator()
+        // The first one of a form is a head.
+        for _ in 1...2 { #expect(try await reading.next() != nil) }
+        try FileHandle(forWritingTo: url).truncate(atOffset: 1_000)
+        let error = await httpError { while try await reading.next() != nil {} }
+        #expect(error?.code == .bodyUnreadable)
+    }
+
+    @Test("a file that grows while it is read is read to its new end")
+    func grownFile() async throws {
+        let folder = try TemporaryFolder()
+        let url = try folder.file([UInt8](repeating: 97, count: 10))
+        var reading = HTTPBody.file(url).makeAsyncIterator()
+        #expect(try await reading.next()?.count == 10)
+        try FileHandle(forWritingTo: url).truncate(atOffset: 15)
+        #expect(try await reading.next()?.count == 5)
+        #expect(try await reading.next() == nil)
+    }
+
     @Test("collecting stops past its limit", arguments: [0, 1, 4])
     func limit(limit: Int) async {
         let arriving = ArrivingBody([[1, 2], [3, 4, 5]])
