@@ -98,7 +98,7 @@ extension HTTPBody {
     /// ```
     ///
     /// - Throws: ``HTTPError/Code/bodyNotReplayable`` for a body that can be read only once, without reading it; what reading it throws;
-    ///   ``HTTPError/Code/unsupported`` without the system's library.
+    ///   ``HTTPError/Code/unsupported`` without the system's library; `CancellationError`.
     public func digest(_ algorithm: DigestAlgorithm) async throws -> [UInt8] {
         if let bytes { return try algorithm.digest(of: bytes) }
         guard replayability == .replayable else {
@@ -106,7 +106,12 @@ extension HTTPBody {
                 .bodyNotReplayable, "The body can be read only once, which its digest would take.", phase: .notSent)
         }
         let hashing = try Hashing(algorithm.function)
-        for try await chunk in self { try hashing.update(chunk) }
+        for try await chunk in self {
+            // A file never waits: it would be read to its end whoever has given up, and keep its thread from all others.
+            try Task.checkCancellation()
+            await Task.yield()
+            try hashing.update(chunk)
+        }
         return try hashing.finish()
     }
 

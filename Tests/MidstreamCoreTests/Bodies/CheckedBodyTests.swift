@@ -3,7 +3,7 @@ import MidstreamCore
 import TestSupport
 import Testing
 
-@Suite("Bodies whose end is checked")
+@Suite("Bodies whose end is checked", .leavesNothing)
 struct CheckedBodyTests {
     private func checked(_ body: HTTPBody, _ steps: Steps, failing: Bool = false) -> HTTPBody {
         body.checked {
@@ -50,6 +50,23 @@ struct CheckedBodyTests {
         let body = checked(.incoming(ArrivingBody(thenThrowing: Failure("x"))), steps)
         await #expect(throws: Failure("x")) { try await body.collect() }
         #expect(steps.all == ["begin", "hello"])
+    }
+
+    @Test("Hashing a body that never waits ends when its task is cancelled")
+    func cancelledDigest() async throws {
+        let folder = try TemporaryFolder()
+        let read = Locked(0)
+        let body = HTTPBody.file(try folder.file([UInt8](repeating: 97, count: 1 << 20))).mapChunks { chunk in
+            let count = read.withLock { read in
+                read += 1
+                return read
+            }
+            if count == 2 { withUnsafeCurrentTask { $0?.cancel() } }
+            return chunk
+        }
+        let task = Task { try await body.digest(.sha256) }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(read.withLock { $0 } == 2)
     }
 
     @Test("Closing closes the body")
