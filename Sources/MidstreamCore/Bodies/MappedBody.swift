@@ -1,7 +1,7 @@
 internal import Interception
 
 extension HTTPBody {
-    /// The body with each chunk transformed, one after the other, while it is read.
+    /// The body with each chunk transformed, one after the other, while it is read. One in memory is transformed in pieces of 64 KiB.
     ///
     /// It is as replayable as this one; `transform` then runs anew for each reading. Closing it closes this one. Trailers and metrics pass
     /// through. The media type is dropped, since it is that of other bytes; set one with ``withContentType(_:)``. No body stays none. Without

@@ -30,8 +30,8 @@ extension HTTPBody {
 
     /// The same body, whose chunks and end are reported as it is read.
     ///
-    /// Length, media type and replayability stay as they are, and closing it closes this one. For a body in memory it is a stream,
-    /// whose ``bytes`` are nil, since taking them wouldn't be noticed; ``observedOnArrival(onChunk:onEnd:)`` is for a
+    /// Length, media type and replayability stay as they are, and closing it closes this one. For a body in memory it is a stream of pieces
+    /// of 64 KiB, whose ``bytes`` are nil, since taking them wouldn't be noticed; ``observedOnArrival(onChunk:onEnd:)`` is for a
     /// response, which others expect to find in memory. A body of no bytes in memory stays as it is: its end is reported before this
     /// returns, and never again.
     ///
@@ -94,12 +94,27 @@ extension HTTPBody {
         if let length = length(), length < 0 { return .ofNegative(length) }
         switch storage {
         case .empty, .bytes, .file, .stream:
-            let made = FreshChunks(length: length(), closing: { close() }) { chunks(self) }
+            let made = FreshChunks(length: length(), closing: { close() }) { chunks(inPieces) }
             return HTTPBody(.stream(made), contentType: contentType)
         case .once: return HTTPBody(.once(OnceChunks(of: self, length: length()) { chunks(self) }), contentType: contentType)
         case .incoming(let arriving):
             return HTTPBody(
                 .incoming(IncomingChunks(source: incoming(arriving.source), length: length())), contentType: contentType)
         }
+    }
+
+    /// The body for who follows its chunks: a long one in memory, which is one chunk to any other, couldn't be paced, or its progress shown.
+    private var inPieces: HTTPBody {
+        let size = 64 << 10
+        guard case .bytes(let bytes) = storage, bytes.count > size else { return self }
+        let pieces = FreshChunks(length: Int64(bytes.count)) {
+            var rest = bytes[...]
+            return ChunkIterator {
+                let piece = rest.prefix(size)
+                rest = rest.dropFirst(size)
+                return piece.isEmpty ? nil : Array(piece)
+            }
+        }
+        return HTTPBody(.stream(pieces))
     }
 }

@@ -39,6 +39,18 @@ struct MappedBodyTests {
         }
     }
 
+    @Test("a long body in memory passes in pieces, so that it can be paced")
+    func pieces() async throws {
+        let bytes = (0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let sizes = Locked<[Int]>([])
+        let mapped = HTTPBody.bytes(bytes).mapChunks(length: 150_000) { chunk in
+            sizes.withLock { $0.append(chunk.count) }
+            return chunk
+        }
+        #expect(try await mapped.collect() == bytes)
+        #expect(sizes.withLock { $0 } == [65_536, 65_536, 18_928])
+    }
+
     @Test("an empty result is skipped")
     func emptyResult() async throws {
         var read: [[UInt8]] = []
