@@ -30,7 +30,8 @@ struct ToldDigests: Sendable {
         var fields: [HTTPHeaders.Name] = []
         if isRaw { fields.append(.contentDigest) }
         if isRaw, !isPart { fields.append(.reprDigest) }
-        if !isPart, !isRaw || !isEncoded { fields.append(.unencodedDigest) }
+        // Whoever decodes removes the field. What comes by a coding that nobody knows, or isn't to be undone, is read as it is.
+        if !isPart, !isEncoded { fields.append(.unencodedDigest) }
         self.init(headers, fields, isPlain: isRaw && !isEncoded)
     }
 

@@ -24,7 +24,7 @@ public struct VerifyDigest: HTTPInterceptor {
     /// Makes an interceptor.
     ///
     /// - Parameter acceptsEncodings: Whether responses may come encoded; false by default. When they may, only `Unencoded-Digest` is
-    ///   checked, which few servers send yet.
+    ///   checked, which few servers send yet, and not where the transport leaves the body encoded.
     public init(acceptsEncodings: Bool = false) { self.acceptsEncodings = acceptsEncodings }
 
     /// `.exchange`.

@@ -331,4 +331,12 @@ import Testing
         #expect(server.requests.allSatisfy { $0.headers[.acceptEncoding]?.contains("gzip") == true })
         #expect(server.requests.allSatisfy { $0.headers["Want-Content-Digest"] == nil })
     }
+
+    @Test("What its transport leaves encoded isn't checked by the digest of what it encodes")
+    func leftEncoded() async throws {
+        let fields: HTTPHeaders = ["Content-Encoding": "unknown", "Unencoded-Digest": Self.field()]
+        let stub = StubTransport(status: .ok, headers: fields, body: .bytes([1, 2]))
+        let client = testClient(baseURL: server.url(), transport: stub) { VerifyDigest(acceptsEncodings: true) }
+        #expect(try await client.send(HTTPRequest("/")).body.bytes == [1, 2])
+    }
 }
