@@ -81,5 +81,39 @@
                 #expect(loop.late == 300)
             }
         }
+
+        /// One look at all of them took as long as the time to the next that was late.
+        @Test func `Where thousands wait one look ends many of them`() {
+            let loop = EventLoop(
+                "deadlines", Poller(), limits: TransferLimits(TransportConfiguration(), forwardsPlainRequests: false),
+                admission: Admission(hostLimit: 1, totalLimit: 0), usesCallersThreads: false)
+            loop.beginDriving()
+            let transfers = (0...5_000).map { _ in
+                Transfer(HTTPRequest("http://a/"), ExchangeOptions(), loop: loop, owner: loop)
+            }
+            let began = loop.now
+            // The first is under way, and one of the others is late in each millisecond.
+            for (number, transfer) in transfers.enumerated() {
+                if number > 0 { transfer.timeLimit = began + UInt64(number) * 1_000_000 }
+                loop.start(transfer)
+            }
+            var looks = 0
+            for _ in 0..<100 {
+                loop.clock.pointee += 1_000_000
+                // One that begins may have waited for almost all of its time.
+                loop.expectDeadline(of: transfers[1])
+                if loop.nextDeadlineCheck <= loop.now { looks += 1 }
+                loop.checkDeadlines()
+            }
+            #expect(looks <= 20)
+            #expect((4_900...4_925).contains(loop.admission.waitingCount))
+            // Those that have been late need no further look.
+            loop.clock.pointee += 5_000_000_000
+            loop.checkDeadlines()
+            #expect(loop.admission.waitingCount == 0 && loop.nextDeadlineCheck == .max)
+            loop.abort(transfers[0], CancellationError())
+            #expect(loop.active.isEmpty)
+            loop.endDriving()
+        }
     }
 #endif

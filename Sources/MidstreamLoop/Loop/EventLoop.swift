@@ -44,6 +44,8 @@
         /// before the first after a long job.
         @exclusivity(unchecked) package final internal(set) var lastWholeWait = 0
         @exclusivity(unchecked) final var nextDeadlineCheck: UInt64 = .max
+        /// The last look at all transfers is worth no other one before then.
+        @exclusivity(unchecked) final var soonestDeadlineCheck: UInt64 = 0
         /// How many ready sockets the waits have told of since a transfer has seemed late.
         @exclusivity(unchecked) final var told = 0
         package final let decoding = DecodingRoom()
