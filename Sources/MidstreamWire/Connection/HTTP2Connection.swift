@@ -26,7 +26,7 @@
         @exclusivity(unchecked) private(set) var session: HTTP2Session?
         var streams: [Int32: HTTP2Stream] = [:]
         /// Those that wait for the server to take further ones, in their order.
-        var waiting: [(stream: HTTP2Stream, fields: HTTP2Fields)] = []
+        var waiting = StreamLine()
         /// How many the session has whose end it hasn't told, those without a transfer included.
         @exclusivity(unchecked) var submitted = 0
         /// The one whose fields come: they come together (RFC 9113 §4.3).
@@ -83,7 +83,7 @@
             transfer.willSend(over: channel.endpoints, times)
             let stream = HTTP2Stream(transfer, on: self)
             if mustWait {
-                waiting.append((stream, fields))
+                waiting.append(stream, fields)
             } else if !open(stream, fields) {
                 retire()
                 guard !hasServed else { return loop.connectAnew(transfer) }
@@ -137,8 +137,8 @@
         func remove(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode?) {
             assert(loop.isCurrent)
             if stream.id == 0 {
-                guard let place = waiting.firstIndex(where: { $0.stream === stream }) else { return }
-                waiting.remove(at: place)
+                guard stream.isWaiting else { return }
+                waiting.remove(stream)
             } else {
                 guard streams.removeValue(forKey: stream.id) != nil else { return }
                 if receiving === stream { receiving = nil }
@@ -278,9 +278,8 @@
             retire()
             endPing()
             channel.close()
-            let ended = Self.inOrder(streams.values) + waiting.map { $0.stream }
+            let ended = Self.inOrder(streams.values) + waiting.takeAll()
             streams = [:]
-            waiting = []
             receiving = nil
             for stream in ended { stream.lose(failure, violation: violation) }
         }

@@ -15,6 +15,8 @@
 
         /// Zero as long as it waits for the server to take further ones.
         @exclusivity(unchecked) var id: Int32 = 0
+        /// It is among those that do.
+        @exclusivity(unchecked) var isWaiting = false
         let transfer: WireTransfer
         /// Outlives its socket as long as a reader is behind.
         let connection: HTTP2Connection

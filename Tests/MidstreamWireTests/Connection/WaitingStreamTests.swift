@@ -118,6 +118,38 @@
             #expect(server.accepted == 2)
         }
 
+        @Test func `They keep their order when most of them are cancelled`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
+            let (mayEnd, requests) = (DispatchSemaphore(value: 0), Locked(0))
+            let server = try RawServer.http2 { peer in
+                guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
+                while let stream = peer.nextRequest() {
+                    let number = requests.increment()
+                    peer.write(HTTP2Frame.headers([.ok], stream: stream))
+                    if number == 1 { mayEnd.wait() }
+                    peer.write(HTTP2Frame.data("\(number)", end: true, stream: stream))
+                }
+            }
+            defer { mayEnd.signal() }
+            let url = server.url
+            let first = try await transport.deliver(request(url, .streamed))
+            let loop = try #require(transport.executor as? EventLoop)
+            var waiting: [Task<[UInt8]?, any Error>] = []
+            for number in 2...61 {
+                waiting.append(Task { try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes })
+                await eventually { await onLoop(loop) { loop.active.count } == number }
+            }
+            let kept = waiting.indices.filter { $0 % 3 == 0 }.map { waiting[$0] }
+            let cancelled = waiting.indices.filter { $0 % 3 != 0 }.map { waiting[$0] }
+            for task in cancelled { task.cancel() }
+            for task in cancelled { await #expect(throws: CancellationError.self) { try await task.value } }
+            mayEnd.signal()
+            for (number, task) in zip(2..., kept) { #expect(try await task.value == Array("\(number)".utf8)) }
+            #expect(try await first.body.collect() == Array("1".utf8))
+            #expect(server.accepted == 1)
+        }
+
         /// The one before them has no limit, since its reader is behind.
         @Test func `The time for a body doesn't count before it can be sent`() async throws {
             let transport = wireTransport(
