@@ -25,7 +25,7 @@ internal import MidstreamCore
         /// again for the next one, since nothing is kept besides; not for hosts that are addresses. It runs in its own task, which isn't
         /// cancelled when the request is or when ``connectTimeout`` is over, which it counts towards. It returns addresses of IPv4 and IPv6,
         /// the preferred one first; others are passed over. Without any, and when it throws, the request fails with
-        /// ``HTTPError/Code/nameResolution``.
+        /// ``HTTPError/Code/nameResolution``, or with ``HTTPError/Code/proxy`` where the host is a proxy.
         public var resolver: (@Sendable (_ host: String) async throws -> [String])?
         /// The address of this machine that connections are made from, of IPv4 or IPv6; hosts are then reached by their addresses of the same
         /// kind alone. Nil, the system's choice, by default. With one that can't be used every request fails with

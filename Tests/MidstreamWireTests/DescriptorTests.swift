@@ -110,6 +110,20 @@
             }
         }
 
+        @Test func `A lack of descriptors isn't told as the proxy's failure`() async {
+            await #expect(processExitsWith: .success) {
+                let proxy = try RawServer.ok()
+                let transport = wireTransport(configuration: TransportConfiguration(proxy: .http(proxy.url)))
+                // Which makes its loop.
+                _ = transport.executor
+                let taken = DescriptorTests.takeAll()
+                let error = await httpError { try await transport.deliver(request("http://h.invalid/", .buffered(upTo: 10))) }
+                for descriptor in taken { close(descriptor) }
+                #expect(error?.code == .connection && error?.isRefusedHere == true)
+                transport.close()
+            }
+        }
+
         @Test func `One in the making that nobody waits for makes room for one that is needed`() async {
             await #expect(processExitsWith: .success) {
                 let server = try RawServer.ok()

@@ -157,8 +157,13 @@
             }
         }
 
+        /// Whether the name to be looked up is the origin's, for a proxy to be told of.
+        private var findsOrigin: Bool {
+            if case .socks5(resolvesNames: false) = route.proxy?.kind { target == nil } else { false }
+        }
+
         private func findAddresses() {
-            if case .socks5(resolvesNames: false) = route.proxy?.kind, target == nil {
+            if findsOrigin {
                 return find(route.name, port: route.port) { dial, addresses in
                     dial.target = addresses.first?.text?.address
                     dial.findAddresses()
@@ -183,9 +188,8 @@
             case .success(let addresses): next(self, addresses)
             case .failure(let error):
                 if error.isRefusedHere, mayAskAgain() { return findAddresses() }
-                guard route.proxy != nil else { return fail(error) }
-                let failure = HTTPError(.proxy, error.message, phase: .notSent)
-                fail(error.isRefusedHere ? failure.refusedHere : failure)
+                guard route.proxy != nil, !findsOrigin, !error.isRefusedHere else { return fail(error) }
+                fail(HTTPError(.proxy, error.message, underlying: error.underlying, phase: .notSent))
             }
         }
 
@@ -205,7 +209,7 @@
             let suitable = local.map { local in allowed.filter { $0.family == local.family || $0.family == AF_UNIX } } ?? allowed
             guard !suitable.isEmpty else {
                 let message = "\(Endpoint(of: route, settings).name) has no address of the kind that localAddress is of."
-                return fail(HTTPError(route.proxy == nil ? .connection : .proxy, message, phase: .notSent).refusedHere)
+                return fail(HTTPError(.connection, message, phase: .notSent).refusedHere)
             }
             stage = .connecting(SocketRace(suitable, from: local))
             channelIsReady()
@@ -220,8 +224,12 @@
                 sleep()
             case .failed(let number):
                 let message = "Can't connect to \(Endpoint(of: route, settings).name): \(String(cString: strerror(number)))."
-                let error = HTTPError(route.proxy == nil ? .connection : .proxy, message, phase: .notSent)
-                throw [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number) ? error.refusedHere : error
+                if [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number) {
+                    throw HTTPError(.connection, message, phase: .notSent).refusedHere
+                }
+                // The address of this machine can't be used, or has no port left.
+                let isProxys = route.proxy != nil && number != EADDRNOTAVAIL
+                throw HTTPError(isProxys ? .proxy : .connection, message, phase: .notSent)
             case .connected(let channel, let address):
                 // The race doesn't have it any more, and what follows may fail before the next stage.
                 stage = .securing(channel)
