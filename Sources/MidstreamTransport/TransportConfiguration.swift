@@ -178,7 +178,8 @@ internal import MidstreamCore
             /// https (RFC 9110 §9.3.6). Hosts in `noProxy` (names, which cover their subdomains, addresses, or ranges of them such as
             /// `10.0.0.0/8`) are reached directly.
             case http(String, credentials: Credentials? = nil, noProxy: [String] = [])
-            /// A SOCKS 5 proxy (RFC 1928), `host:port`, which looks the names up. `noProxy` as above.
+            /// A SOCKS 5 proxy (RFC 1928), `host:port` or `socks5h://host:port`, which looks the names up; before `socks5://host:port` they are
+            /// looked up here, as by curl, and whoever answers this machine's lookups learns them. `noProxy` as above.
             case socks5(String, credentials: Credentials? = nil, noProxy: [String] = [])
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import Midstream
 import MidstreamTesting
 import TestSupport
@@ -342,6 +343,28 @@ struct OptionTests {
                 Example(
                     #"(echo first; printf 'caf\351\n') | timeout 60 $m ws $u/socket --transport wire"#, "first\n",
                     "isn't text in UTF-8", status: 1))
+        }
+
+        @Test(
+            "has a SOCKS proxy look names up where curl has it do so", .enabled(if: Tool.path != nil),
+            arguments: [("socks5", [1, 4]), ("socks5h", [3])] as [(String, [UInt8])])
+        func socksProxy(_ scheme: String, _ kinds: [UInt8]) async throws {
+            let told = Locked<[UInt8]>([])
+            let proxy = try RawServer { connection in
+                guard connection.read(3) == [5, 1, 0] else { return }
+                connection.write([5, 0])
+                guard let start = connection.next(5) else { return }
+                told.withLock { $0.append(start[3]) }
+                // An address of IPv4 or IPv6, or a name after its length; then the port.
+                let length = [1: 4, 3: 1 + Int(start[4]), 4: 16][start[3]] ?? 0
+                guard connection.read(4 + length + 2) != nil else { return }
+                connection.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nby a proxy\n")
+            }
+            try await run(Example("$m http://localhost/ -x \(scheme)://127.0.0.1:\(proxy.port)", "by a proxy"))
+            let kind = told.withLock { $0.first }
+            #expect(kind.map { kinds.contains($0) } == true)
         }
     #endif
 

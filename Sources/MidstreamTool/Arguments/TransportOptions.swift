@@ -123,7 +123,7 @@ struct TransportOptions {
             let port = url.port.map { ":\($0)" } ?? ""
             switch scheme {
             case "http", "https": return .http("\(scheme)://\(host)\(port)", credentials: credentials)
-            case "socks5", "socks5h": return .socks5("\(host)\(port)", credentials: credentials)
+            case "socks5", "socks5h": return .socks5("\(scheme)://\(host)\(port)", credentials: credentials)
             default: throw UsageError("a proxy is http://…, https://… or socks5://…")
             }
         }
