@@ -78,6 +78,41 @@ struct CacheSocketTests {
         }
     }
 
+    private static let plain = String(repeating: "hello, encoded world. ", count: 20)
+    private static let gzip = Array(Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJ11FIzUvOT0lNUSjPL8pJ0VPIGBUd5KIAg87UpbgBAAA=")!)
+
+    @Test(
+        "what came encoded to one request doesn't answer those to which it comes decoded",
+        arguments: [["Accept-Encoding": "gzip"], ["Range": "bytes=0-1"]] as [HTTPHeaders], [false, true])
+    func encoded(first: HTTPHeaders, isVarying: Bool) async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        server.respond { request in
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Content-Encoding": "gzip", "ETag": "W/\"x\""]
+            if isVarying { headers["Vary"] = "Accept-Encoding" }
+            guard request.headers["If-None-Match"] == nil else { return .init(status: 304, headers: headers) }
+            return .init(headers: headers, body: .bytes(Self.gzip))
+        }
+        let client = client(CacheInterceptor())
+        _ = try await client.send(HTTPRequest(server.url("/x"), headers: first))
+        for _ in 0..<2 { #expect(try await client.send(HTTPRequest(server.url("/x"))).body.text == Self.plain) }
+    }
+
+    @Test("a download of what comes encoded is decoded, though it was stored as it came")
+    func encodedDownload() async throws {
+        let (server, folder) = (try MockServer(), try TemporaryFolder())
+        defer { server.shutdown() }
+        server.respond { _ in
+            .init(
+                headers: ["Cache-Control": "max-age=60", "Content-Encoding": "gzip", "ETag": "\"x\""], body: .bytes(Self.gzip))
+        }
+        let client = client(CacheInterceptor())
+        _ = try await client.send(HTTPRequest(server.url("/x"), headers: ["Accept-Encoding": "identity"]))
+        let file = folder.url.appendingPathComponent("file")
+        _ = try await client.download(HTTPRequest(server.url("/x")), to: file)
+        #expect(try Data(contentsOf: file) == Data(Self.plain.utf8))
+    }
+
     @Test("a server that closes the connection is answered for by what is stale, if it lets it")
     func closing() async throws {
         let server = try MockServer()

@@ -78,7 +78,9 @@ extension CacheRules {
     /// Decides what is done with a `GET` or `HEAD`, by what is stored for it.
     func decide(_ method: HTTPMethod, _ demand: CacheDemand, _ lookup: CacheLookup, at now: Date) -> CacheDecision {
         guard let entry = lookup.match else {
-            let reason: MissReason = lookup.isGone ? .gone : lookup.variants.isEmpty ? .nothingStored : .otherFields
+            let reason: MissReason =
+                lookup.isGone
+                ? .gone : lookup.variants.isEmpty && !lookup.hasEncodedVariants ? .nothingStored : .otherFields
             return miss(reason, method, demand, lookup)
         }
         let form = form(of: entry, method, demand, at: now)

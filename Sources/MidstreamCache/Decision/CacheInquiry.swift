@@ -42,7 +42,12 @@ struct CacheInquiry: Sendable {
         guard let key = need else { return }
         let isAnybodys = key.partition.isEmpty && !lookup.key.partition.isEmpty
         let stored = failed?.remaining(stored) ?? stored
-        let entries = oldest.map { oldest in stored.filter { $0.head.requestTime >= oldest } } ?? stored
+        var entries = oldest.map { oldest in stored.filter { $0.head.requestTime >= oldest } } ?? stored
+        // What other requests get encoded isn't validated for this one, which would get it as it is.
+        if entries.contains(where: { $0.head.isEncoded }) {
+            lookup.hasEncodedVariants = true
+            entries.removeAll { $0.head.isEncoded && !lookup.matches($0, request) }
+        }
         (need, oldest) = (nil, nil)
         guard !isAnybodys else { return lookup.select(from: entries, for: request, at: start) }
         lookup.variants = lookup.variants.isEmpty ? entries : lookup.variants + entries

@@ -13,6 +13,8 @@ struct CacheLookup: Sendable {
     var match: CacheEntry?
     /// All variants, of the same owner.
     var variants: [CacheEntry] = []
+    /// Whether there are encoded ones, which aren't among them where other requests get them.
+    var hasEncodedVariants = false
     /// Whether there was a match whose bytes couldn't be read.
     var isGone = false
 
@@ -32,7 +34,7 @@ struct CacheLookup: Sendable {
     }
 
     /// Whether an entry is for such requests (§4.1).
-    private func matches(_ entry: CacheEntry, _ request: HTTPRequest) -> Bool {
+    func matches(_ entry: CacheEntry, _ request: HTTPRequest) -> Bool {
         entry.head.selecting.fields.isEmpty
             || entry.head.selecting.match(request.headers, response: entry.head.fields, fingerprint: fingerprint)
     }

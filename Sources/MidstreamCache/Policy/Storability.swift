@@ -35,6 +35,10 @@ extension CacheRules {
         if status == .partialContent, let obstacle = Self.obstacle(toPart: response.headers) { return obstacle }
         // Some servers answer so a request for a part, which downloads take.
         if status == .ok, fields.hasContentRange { return "it is a part, and its status says that it is the whole" }
+        // To a request for the whole it would have come decoded.
+        if fields.hasContentEncoding, request.headers.contains(.range), !request.headers.contains(.acceptEncoding) {
+            return "it is encoded, and the request wanted a part"
+        }
         let isExplicit =
             control.maxAge != nil || (isShared && control.sharedMaxAge != nil) || (!isTargeted && fields.expiry != nil)
         if request.method == .post { return isExplicit ? nil : "its freshness isn't told" }

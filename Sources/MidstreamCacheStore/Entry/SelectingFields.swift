@@ -12,6 +12,12 @@ package struct VaryRule: Equatable {
 
     package init(_ headers: HTTPHeaders) { self.init(headers.values(.vary)) }
 
+    /// The names of the fields that a response is selected by. One that is encoded would have come decoded to a request without
+    /// `Accept-Encoding`, or with another, whether its server varies by that or not.
+    package func selecting(isEncoded: Bool) -> [String] {
+        isEncoded && !names.contains("accept-encoding") ? (names + ["accept-encoding"]).sorted() : names
+    }
+
     /// - Parameter values: Those of all its fields.
     package init(_ values: [String]) {
         guard !values.isEmpty else { return }

@@ -57,9 +57,11 @@ package final class StoredHead: Sendable {
             fields: StoredFields.kept(of: response, said, without: unwanted), requestTime: requestTime,
             responseTime: responseTime,
             receivedAge: said.age,
-            selecting: said.vary.isEmpty
+            selecting: said.vary.isEmpty && !said.hasContentEncoding
                 ? SelectingFields()
-                : SelectingFields(VaryRule(said.vary).names, of: request.headers, fingerprint: fingerprint),
+                : SelectingFields(
+                    VaryRule(said.vary).selecting(isEncoded: said.hasContentEncoding), of: request.headers,
+                    fingerprint: fingerprint),
             // Removed fields don't count.
             said: unwanted.isEmpty ? said : nil)
     }
@@ -81,11 +83,12 @@ package final class StoredHead: Sendable {
         let said = ResponseFields(response.headers, at: responseTime)
         let fields = StoredFields.updated(fields, by: response, said, rules: rules)
         let vary = VaryRule(fields)
-        let isSelected = vary.isAny || vary.names == selecting.fields.map(\.name)
+        let names = vary.selecting(isEncoded: isEncoded)
+        let isSelected = vary.isAny || names == selecting.fields.map(\.name)
         return StoredHead(
             status: status, fields: fields, requestTime: requestTime, responseTime: responseTime,
             receivedAge: said.age,
-            selecting: isSelected ? selecting : SelectingFields(vary.names, of: request.headers, fingerprint: fingerprint),
+            selecting: isSelected ? selecting : SelectingFields(names, of: request.headers, fingerprint: fingerprint),
             isInvalidated: vary.isAny)
     }
 
