@@ -142,6 +142,29 @@ struct RangeTests {
         #expect(try await get(bench, nil).isHit)
     }
 
+    @Test("a whole that comes encoded in the place of a rest is asked for again, so that it comes decoded")
+    func encodedInPlaceOfRest() async throws {
+        let bench = CacheBench { request in
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "\"b\""]
+            switch request.headers["Range"] {
+            case "bytes=0-4":
+                headers["ETag"] = "\"a\""
+                headers["Content-Range"] = "bytes 0-4/10"
+                return HTTPResponse(status: 206, headers: headers, body: .text("01234"), request: request)
+            case nil: return HTTPResponse(status: 200, headers: headers, body: .text("decoded"), request: request)
+            default:
+                headers["Content-Encoding"] = "gzip"
+                return HTTPResponse(status: 200, headers: headers, body: .text("encoded"), request: request)
+            }
+        }
+        _ = try await get(bench, "0-4")
+        for isHit in [false, true] {
+            let whole = try await get(bench, nil)
+            #expect(whole.text == "decoded" && whole.isHit == isHit)
+        }
+        #expect(bench.stub.requests.map { $0.headers["Range"] } == ["bytes=0-4", "bytes=5-", nil])
+    }
+
     @Test("a rest that mayn't be stored completes the answer, and isn't kept")
     func restNotStored() async throws {
         let bench = CacheBench { request in

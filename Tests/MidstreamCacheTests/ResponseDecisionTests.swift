@@ -61,6 +61,13 @@ struct ResponseDecisionTests {
         Row(
             section: "9110 §14.4", holds: 0..<4, status: 200, response: ["ETag": "\"a\"", "Content-Range": "bytes 4-9/10"],
             expected: "again"),
+        Row(section: "9110 §8.4", holds: 0..<4, status: 200, response: ["Content-Encoding": "gzip"], expected: "again"),
+        Row(
+            section: "9110 §8.4", holds: 0..<4, request: ["Accept-Encoding": "gzip"], status: 200,
+            response: ["Content-Encoding": "gzip"], expected: "store"),
+        Row(
+            section: "9110 §8.4", holds: 0..<4, request: ["Range": "bytes=2-7"], status: 200,
+            response: ["Content-Encoding": "gzip"], expected: "store"),
         Row(section: "5861 §4", staleIfError: 99, status: 503, expected: "stale for 90"),
         Row(section: "5861 §4", staleIfError: 80, status: 503, expected: "store"),
         Row(section: "5861 §4", staleIfError: 99, status: 501, expected: "store"),

@@ -63,6 +63,11 @@ extension CacheRules {
         // A part in spite of its status, and its end alone isn't what was asked for.
         case (200, .complete) where response.headers.contains(.contentRange):
             return .sendAgain("what came doesn't fit what is stored")
+        // Without the cache's Range it would have come decoded.
+        case (200..<500, .complete)
+        where response.headers.contains(.contentEncoding) && miss.demand.range == nil
+            && !miss.request.headers.contains(.acceptEncoding):
+            return .sendAgain("the answer came encoded, since a part was asked for")
         case (416, .complete): return .sendAgain("what is stored doesn't fit what the server has")
         case (500, _), (502, _), (503, _), (504, _): return staleIfError(miss, at: now).map(ResponseDecision.stale) ?? .store
         default: return .store

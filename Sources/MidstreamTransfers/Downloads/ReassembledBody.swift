@@ -59,7 +59,8 @@ struct ReassembledBody {
         case .complete:
             isAtEnd = true
             answer.body.close()
-        case .whole where answer.status == .ok:
+        // One with a Range isn't decoded, as the first answer may have been.
+        case .whole where answer.status == .ok && answer.headers[.contentEncoding] == head.headers[.contentEncoding]:
             let known = validator.isTag(of: answer.headers) ? total : nil
             if let known, let other = answer.body.length, known != other {
                 answer.body.close()

@@ -8,10 +8,11 @@ public import MidstreamCore
 /// ```
 ///
 /// The rest is requested with `Range` and `If-Range`, which takes a strong validator (RFC 9110 §13.1.5), and joined only when it is of
-/// the same version; when the whole comes instead it is taken. After a part that is shorter than requested, its rest is requested as well.
-/// What is joined has the length that was announced and, when `VerifyDigest` is there, the digest of the whole. Each such request counts as
-/// a retry of the client's budget (``RetryBudget``), and passes what stands further in. Responses that are streamed, and requests with a
-/// `Range` of their own, aren't touched: ``HTTPClient/download(_:to:options:)`` is for large ones.
+/// the same version; when the whole comes instead it is taken, unless it is in another encoding. After a part that is shorter than
+/// requested, its rest is requested as well. What is joined has the length that was announced and, when `VerifyDigest` is there, the
+/// digest of the whole. Each such request counts as a retry of the client's budget (``RetryBudget``), and passes what stands further in.
+/// Responses that are streamed, and requests with a `Range` of their own, aren't touched: ``HTTPClient/download(_:to:options:)`` is for
+/// large ones.
 ///
 /// It stands at `.attempt`, so that a retry of the arbiter's begins anew.
 public struct ResumeBodies: HTTPInterceptor {

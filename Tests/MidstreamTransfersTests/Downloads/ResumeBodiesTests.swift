@@ -40,6 +40,14 @@ struct ResumeBodiesTests {
         #expect(response.body.bytes == other && response.headers["X"] == "2")
     }
 
+    @Test("A whole in another encoding, as one comes to who asks for a part, isn't taken")
+    func encodedWhole() async throws {
+        server.cut(40_000)
+        server.next({ _ in }, { $0 = .init(headers: ["ETag": "\"2\"", "Content-Encoding": "x-odd"], body: .bytes([1])) })
+        #expect(await httpError { try await client().send(HTTPRequest(server.url)) }?.code == .connectionLost)
+        #expect(ranges == [nil, "bytes=40000-"])
+    }
+
     @Test("What isn't the rest of the same version, or isn't allowed, leaves the failure")
     func failures() async throws {
         func code(_ client: HTTPClient, _ request: HTTPRequest? = nil) async -> HTTPError.Code? {
