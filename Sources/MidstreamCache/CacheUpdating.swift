@@ -30,7 +30,8 @@ extension ResponseCache {
         entry.with(
             entry.head.freshened(
                 by: fetched.response, to: fetched.miss.request, requestTime: fetched.requestTime,
-                responseTime: fetched.responseTime, rules: rules, fingerprint: fetched.miss.lookup.fingerprint))
+                responseTime: fetched.responseTime, rules: rules, fingerprint: fetched.miss.lookup.fingerprint,
+                mayProveVersion: entry.mayProveVersion))
     }
 
     /// Whether an entry may be stored as a response has changed it, and others may have it.

@@ -84,7 +84,7 @@ extension ResponseCache {
         }
         let head = entry.head.freshened(
             by: response, to: miss.request, requestTime: requestTime, responseTime: options.now(), rules: rules,
-            fingerprint: miss.lookup.fingerprint)
+            fingerprint: miss.lookup.fingerprint, mayProveVersion: entry.mayProveVersion)
         guard rules.mayKeep(head, changedBy: response, to: miss.request) else { return response }
         miss.request.note("what is stored is as the server says, fresh for \(ttl(of: head)) s")
         await update(entry.with(head), miss)

@@ -234,13 +234,43 @@ struct RangeTests {
         #expect(bench.sent == 2)
     }
 
-    @Test("parts without a strong validator aren't combined", arguments: [[:], ["ETag": "W/\"a\""]] as [HTTPHeaders])
+    @Test(
+        "parts without a strong validator aren't combined",
+        arguments: [
+            [:], ["ETag": "W/\"a\""], ["ETag": "W/\"a\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
+        ] as [HTTPHeaders])
     func weak(headers: HTTPHeaders) async throws {
         let bench = bench(headers)
         _ = try await get(bench, "0-4")
         #expect(try await get(bench, "1-2").isHit)
         #expect(try await get(bench, nil).text == Self.text)
         #expect(bench.stub.requests.last?.headers["Range"] == nil)
+    }
+
+    @Test(
+        "a part that a later head agrees with isn't combined, if its validator was weak when it came",
+        arguments: [false, true], [nil, "\"b\""] as [String?])
+    func provenLater(byHead: Bool, tag: String?) async throws {
+        let bench = CacheBench { request in
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=10"]
+            // When the test begins.
+            headers["Last-Modified"] = HTTPDate.text(Date(timeIntervalSince1970: 1_700_000_000))
+            if request.method == .head || request.headers["If-Modified-Since"] != nil {
+                headers["ETag"] = tag
+                return HTTPResponse(status: request.method == .head ? 200 : 304, headers: headers, request: request)
+            }
+            guard request.headers["Range"] == "bytes=0-4" else {
+                return HTTPResponse(status: 200, headers: headers, body: .text("abcdefghij"), request: request)
+            }
+            headers["Content-Range"] = "bytes 0-4/10"
+            return HTTPResponse(status: 206, headers: headers, body: .text("01234"), request: request)
+        }
+        _ = try await get(bench, "0-4")
+        bench.clock.advance(100)
+        if byHead { _ = try await bench.get { $0.method = .head } } else { _ = try await get(bench, "0-4") }
+        #expect(try await get(bench, "0-4").isHit)
+        #expect(try await get(bench, nil).text == "abcdefghij")
+        #expect(bench.stub.requests.map { $0.headers["Range"] } == ["bytes=0-4", byHead ? nil : "bytes=0-4", nil])
     }
 
     @Test("what has changed meanwhile is fetched as a whole")

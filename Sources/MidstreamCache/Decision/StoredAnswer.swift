@@ -71,19 +71,18 @@ extension StoredHead {
         return date.timeIntervalSince(lastModified) >= 60
     }
 
-    /// Whether parts with the same validator are parts of the same bytes (RFC 9111 §3.4).
-    var hasStrongValidator: Bool { (tag?.isStrong ?? false || hasStrongDate) && !isEncoded }
+    /// Whether parts with the same validator are parts of the same bytes (RFC 9111 §3.4). Beside a tag no date counts (RFC 9110 §13.1.5).
+    var hasStrongValidator: Bool { (tag.map(\.isStrong) ?? hasStrongDate) && !isEncoded }
 
     /// The validator for `If-Range`.
     var strongValidator: String? {
         guard hasStrongValidator else { return nil }
-        if let tag, tag.isStrong { return tag.text }
-        return fields.values(.lastModified).first
+        return tag?.text ?? fields.values(.lastModified).first
     }
 
     /// Whether a response has the same bytes.
     func isSameVersion(as headers: HTTPHeaders) -> Bool {
-        if let tag, tag.isStrong {
+        if let tag {
             return headers.values("ETag").first.flatMap { EntityTag($0) }.map(tag.isStronglyEqual) ?? false
         }
         return hasStrongDate && headers.values(.lastModified) == fields.values(.lastModified)
@@ -91,6 +90,9 @@ extension StoredHead {
 }
 
 extension CacheEntry {
+    /// Whether a later head may show of which version its bytes are. A part with a weak validator may be of an earlier one that had the same.
+    var mayProveVersion: Bool { isWhole || head.hasStrongValidator }
+
     /// Whether it and these bytes of an answer are a whole whose digest the server has named. Who has asked for a part can't check that.
     func isWholeUnchecked(with range: Range<Int64>, of answer: HTTPResponse) -> Bool {
         adding(range).isWhole && (head.fields.namesDigest || answer.headers.namesDigest)

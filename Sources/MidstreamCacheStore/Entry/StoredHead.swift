@@ -76,12 +76,18 @@ package final class StoredHead: Sendable {
     /// The head updated by a 304 (§4.3.4) or by the response to a `HEAD` (§4.3.5).
     ///
     /// One that varies otherwise now is selected by the request that was just sent, and by anything is never used unasked (§4.1).
+    ///
+    /// - Parameter mayProveVersion: Whether the validators may become strong by it, as a date does by a later `Date`.
     package func freshened(
         by response: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date, rules: CacheRules,
-        fingerprint: Fingerprint
+        fingerprint: Fingerprint, mayProveVersion: Bool = true
     ) -> StoredHead {
         let said = ResponseFields(response.headers, at: responseTime)
-        let fields = StoredFields.updated(fields, by: response, said, rules: rules)
+        var fields = StoredFields.updated(fields, by: response, said, rules: rules)
+        if !mayProveVersion {
+            fields[.etag] = tag?.text
+            if tag == nil { fields.remove(.lastModified) }
+        }
         let vary = VaryRule(fields)
         let names = vary.selecting(isEncoded: isEncoded)
         let isSelected = vary.isAny || names == selecting.fields.map(\.name)
