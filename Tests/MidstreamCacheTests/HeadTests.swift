@@ -22,6 +22,21 @@ struct HeadTests {
         #expect(later.isHit && later.text == "one" && bench.sent == 2)
     }
 
+    @Test("a tag that is weak for a GET and strong for a HEAD, as where a filter encodes, is the same")
+    func weakForGet() async throws {
+        let bench = CacheBench { request in
+            let isHead = request.method == .head
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=10", "ETag": isHead ? "\"a\"" : "W/\"a\""],
+                body: isHead ? .empty : .text("one"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        _ = try await bench.get { $0.method = .head }
+        let later = try await bench.get()
+        #expect(later.isHit && later.text == "one" && bench.sent == 2)
+    }
+
     /// A server that answers once, with what may be used stale, and then as the closure does.
     private func bench(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) async throws -> CacheBench {
         let isFirst = Locked(true)

@@ -60,7 +60,11 @@ package enum StoredFields {
 extension StoredHead {
     /// Whether the head of a response to `HEAD` is that of another representation (RFC 9111 §4.3.5).
     package func differs(from response: HTTPResponse) -> Bool {
-        for name in ["ETag", HTTPHeaders.Name.lastModified, .contentLength] {
+        // A filter that encodes makes the tag of a GET weak, and leaves a HEAD alone.
+        if let tag, let other = response.headers.values("ETag").first.flatMap({ EntityTag($0) }), !tag.isWeaklyEqual(to: other) {
+            return true
+        }
+        for name in [HTTPHeaders.Name.lastModified, .contentLength] {
             let values = response.headers.values(name)
             if !values.isEmpty, fields.contains(name), values != fields.values(name) { return true }
         }
