@@ -413,6 +413,20 @@ struct ConcurrencyTests {
         #expect(bench.cache.statistics.hits == 1 && bench.cache.statistics.misses == 1)
     }
 
+    @Test("what is stored while another looks for it is fresh to that one")
+    func storedDuringLookup() async throws {
+        let store = HeldStore(looksLate: true)
+        let bench = CacheBench(store: store) { request in
+            HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .bytes([7]), request: request)
+        }
+        let first = Task { try await bench.get { $0.cache = .onlyIfCached } }
+        await store.gate.reached()
+        bench.clock.advance(0.1)
+        #expect(try await !bench.get().isHit)
+        store.gate.open()
+        #expect(try await first.value.isHit && bench.sent == 1)
+    }
+
     @Test("a caller that closes early leaves no whole entry")
     func closedEarly() async throws {
         let bench = CacheBench { request in

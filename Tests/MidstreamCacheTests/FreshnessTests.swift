@@ -84,6 +84,7 @@ struct FreshnessTests {
         let rules = CacheRules()
         let slow = head(["Age": "30", "Cache-Control": "max-age=60"], rules: rules, delay: 4)
         #expect(rules.age(of: slow, at: Self.moment) == 34)
+        #expect(rules.age(of: slow, at: Self.moment - 0.5) == 34)
         #expect(rules.age(of: slow, at: Self.moment - 1) == .infinity)
         #expect(rules.reuse(slow, for: .plain, at: Self.moment - 1) == .validate(.stale))
         for (wanted, reuse) in [("max-stale=99999", .validate(.stale)), ("max-stale", .stale(.infinity))] as [(String, Reuse)] {

@@ -106,19 +106,23 @@ struct DecoratedStore: MemoryDecorator {
     var boundsItsTime: Bool { true }
 }
 
-/// A store that holds up who looks first, when it has looked.
+/// A store that holds up who looks first, when it has looked, or before that.
 final class HeldStore: MemoryDecorator {
     let gate = Gate()
     let base = MemoryCacheStore()
+    private let looksLate: Bool
     private let isHeld = Locked(true)
+
+    init(looksLate: Bool = false) { self.looksLate = looksLate }
 
     var boundsItsTime: Bool { true }
 
     func entries(for key: CacheKey) async throws -> [CacheEntry] {
         let entries = await base.entries(for: key)
         let isFirst = isHeld.lower()
-        if isFirst { await gate.wait() }
-        return entries
+        guard isFirst else { return entries }
+        await gate.wait()
+        return await looksLate ? base.entries(for: key) : entries
     }
 }
 

@@ -63,11 +63,12 @@ package struct CacheRules: Sendable {
 
     /// How old a response is (RFC 9111 §4.2.3).
     package func age(of head: StoredHead, at now: Date) -> Double {
-        // After the clock went back, the time that has passed is unknown.
-        guard now >= head.responseTime else { return .infinity }
+        // After the clock went back, the time that has passed is unknown. What is less than a second ahead has been stored by another request
+        // while the store was asked.
+        guard now > head.responseTime - 1 else { return .infinity }
         let apparent = head.date.map { max(0, head.responseTime.timeIntervalSince($0)) } ?? 0
         let delay = max(0, head.responseTime.timeIntervalSince(head.requestTime))
-        return max(apparent, Double(head.receivedAge) + delay) + now.timeIntervalSince(head.responseTime)
+        return max(apparent, Double(head.receivedAge) + delay) + max(0, now.timeIntervalSince(head.responseTime))
     }
 
     /// Whether nothing but a validation makes a stale response usable (RFC 9111 §4.2.4).
