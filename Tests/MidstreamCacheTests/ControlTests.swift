@@ -197,6 +197,15 @@ struct ControlTests {
         #expect((a != nil && a == b) == areSame)
     }
 
+    @Test("a No-Vary-Search that is longer than anybody's counts as none")
+    func longRule() {
+        let rule = { (bytes: Int) in
+            let name = String(repeating: "a", count: bytes - "params=(\"\")".utf8.count)
+            return NoVarySearch(["No-Vary-Search": "params=(\"\(name)\")"])
+        }
+        #expect(rule(2048) != nil && rule(2049) == nil)
+    }
+
     @Test("a query with more parts than anybody's stands for itself")
     func longQuery() {
         let rule = NoVarySearch(["No-Vary-Search": "key-order"])

@@ -7,10 +7,15 @@ package struct NoVarySearch: Sendable, Hashable {
     private var names: Set<String> = []
     private var ignoresOthers = false
 
-    /// Nil: there is none, it can't be read, or it has no effect.
+    /// How many bytes a rule may have, since many are remembered.
+    private static let mostBytes = 2048
+
+    /// Nil: there is none, it can't be read, it has no effect, or it is longer than anybody's.
     package init?(_ headers: HTTPHeaders) {
         let values = headers.values("No-Vary-Search")
-        guard !values.isEmpty, let dictionary = StructuredDictionary(values) else { return nil }
+        guard !values.isEmpty, values.reduce(0, { $0 + $1.utf8.count }) <= Self.mostBytes,
+            let dictionary = StructuredDictionary(values)
+        else { return nil }
         switch dictionary["key-order"] {
         case nil: break
         case .boolean(let value)?: ignoresOrder = value
