@@ -164,7 +164,8 @@ extension ResponseCache {
         count { $0.stale += 1 }
         let status = CacheStatus(forward: miss.reason.forward, ttl: Self.ttl(answer.left), detail: "stale-if-error")
         miss.request.record(
-            CallEvent.cacheOutcome(status, "the stale response answers in the place of an error: \(error)"))
+            CallEvent.cacheOutcome(
+                status, "the stale response answers in the place of an error: \(error)", from: store.name))
         response.cacheStatus = status
         return response
     }

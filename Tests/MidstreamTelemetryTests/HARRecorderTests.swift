@@ -257,6 +257,42 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("tells what a cache answered in the place of an error, and by what another call had asked for")
+    func cacheWithoutHit() async throws {
+        try await withFolder { folder in
+            let recorder = try HARRecorder(file: "\(folder)/a.har")
+            let (clock, gate, isGone) = (TestClock(), Gate(), Locked(false))
+            let transport = StubTransport { request in
+                await gate.wait()
+                let control = request.urlText.hasSuffix("stale") ? "max-age=0, stale-if-error=600" : "max-age=60"
+                return HTTPResponse(status: .ok, headers: [.cacheControl: control], body: .text("kept"), request: request)
+            }
+            var configuration = HTTPClient.Configuration(observers: [recorder])
+            configuration.clock = clock
+            configuration.timeout = nil
+            let client = testClient(configuration: configuration, transport: transport) {
+                CacheInterceptor()
+                ClosureHTTPInterceptor(stage: .exchange) { request, next in
+                    if isGone.withLock({ $0 }) { throw HTTPError(.connection, phase: .notSent) }
+                    return try await next(request)
+                }
+            }
+            let first = Task { try await client.send(HTTPRequest("http://h/shared")) }
+            await gate.reached()
+            let second = Task { try await client.send(HTTPRequest("http://h/shared")) }
+            // It waits for the first, no longer than its patience.
+            await eventually { clock.sleepers > 0 }
+            gate.open()
+            for call in [first, second] { #expect(try await call.value.body.text == "kept") }
+            _ = try await client.send(HTTPRequest("http://h/stale"))
+            isGone.withLock { $0 = true }
+            #expect(try await client.send(HTTPRequest("http://h/stale")).body.text == "kept")
+            await recorder.flush()
+            let archive = try HARArchive(contentsOf: "\(folder)/a.har")
+            #expect(archive.entries.count == 4 && archive.entries.compactMap(\._fromCache) == ["memory", "memory"])
+        }
+    }
+
     @Test("withholds what its own redaction names in the words of a failure as well")
     func failures() async throws {
         try await withFolder { folder in

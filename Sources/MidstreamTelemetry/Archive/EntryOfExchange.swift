@@ -27,7 +27,7 @@ extension HAREntry {
     /// - Parameter redaction: What is withheld; nil: nothing.
     init?(_ call: CallRecord, redaction: Redaction?) {
         guard call.exchanges.isEmpty, let status = call.status, call.error == nil,
-            let outcome = call.events.last(where: { $0.name == "cache.outcome" && $0.attributes["hit"] == true })
+            let outcome = call.events.last(where: { $0.name == "cache.outcome" && Self.isAnswer($0.attributes) })
         else { return nil }
         startedDateTime = Self.text(call.start)
         request.method = call.method.rawValue
@@ -37,6 +37,11 @@ extension HAREntry {
         time = timings.sum
         _fromCache = outcome.attributes["store"] == "disk" ? "disk" : "memory"
         _midstream = Own(call: call.id.description, events: call.events.map { Event($0, redaction: redaction) })
+    }
+
+    /// Whether a cache's outcome is that it answered. What stands in for an error is no hit, nor is what came for another call.
+    private static func isAnswer(_ outcome: [String: EventValue]) -> Bool {
+        outcome["hit"] == true || outcome["store"] != nil || outcome["collapsed"] == true
     }
 
     /// Whether less than the whole body of the response is in the entry: it wasn't kept, or can't be searched for secrets.
