@@ -208,10 +208,11 @@ public final class HTTPClient: Sendable {
         for request: HTTPRequest, through pipeline: Pipeline, delivery: BodyDelivery, sharing: (any ExchangeSharing)?,
         observation: CallObservation?
     ) -> ChainPosition {
+        let recorder = configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil
+        observation?.trace(by: recorder)
         let call = Call(
-            owner: self, requestID: request.id, delivery: delivery, checkedURL: request.urlText,
-            recorder: configuration.recordsTrace ? TraceRecorder(pipeline.legend) : nil, isRepeatable: request.isRepeatable,
-            sharing: sharing, observation: observation)
+            owner: self, requestID: request.id, delivery: delivery, checkedURL: request.urlText, recorder: recorder,
+            isRepeatable: request.isRepeatable, sharing: sharing, observation: observation)
         var position = ChainPosition(run: call)
         position.limit(deadline: request.deadline ?? configuration.deadline)
         position.limit(deadline: timeLeftOfOuterCall)
@@ -324,8 +325,11 @@ extension HTTPError {
         error.response?.decoder = decoder
         error.request = error.request ?? request
         error.hasEndedCall = true
-        error.record = error.record ?? record
-        if let response = error.response, response.record == nil { error.response?.record = record }
+        // Those of a call within this one are its own.
+        error.call = nil
+        let record = record ?? error.record
+        error.record = record
+        error.response?.record = record
         return error
     }
 }

@@ -11,6 +11,7 @@ package final class CallObservation: Sendable {
         var exchangeCount = 0
         var events: [(event: CallEvent, time: Int64)] = []
         var keptBytes = 0
+        var recorder: TraceRecorder?
         /// The event that asks for another exchange.
         var cause: String?
         /// How many tasks are notifying observers.
@@ -99,6 +100,9 @@ package final class CallObservation: Sendable {
         let start = CallRecord.Start(id: id, purpose: purpose, servedCall: servedCall, date: date, request: request)
         for observer in settings.observers { observer.began(start) }
     }
+
+    /// The call goes through the pipeline, where its passes are recorded.
+    func trace(by recorder: TraceRecorder?) { state.withLock { $0.recorder = recorder } }
 
     package func happened(_ event: CallEvent) {
         let time = stopwatch.elapsedNanoseconds
@@ -190,22 +194,21 @@ package final class CallObservation: Sendable {
     // MARK: The end
 
     package func end(returning response: HTTPResponse) {
-        end(status: response.status, error: nil, failure: nil, record: response.record)
+        end(status: response.status, error: nil, failure: nil)
     }
 
     /// Returns the error with the record of the call.
     package func end(throwing error: any Error, of request: HTTPRequest) -> any Error {
         begin(request)
         let failure = error as? HTTPError
-        let record = end(
-            status: failure?.response?.status, error: error.kind, failure: TraceRecorder.text(of: error), record: failure?.record)
-        guard var failure, let record, failure.callRecord == nil else { return error }
+        let record = end(status: failure?.response?.status, error: error.kind, failure: TraceRecorder.text(of: error))
+        guard var failure, let record else { return error }
         failure.call = record.keeping(bodies: settings.keepsInErrors)
         return failure
     }
 
     @discardableResult
-    private func end(status: HTTPStatus?, error: String?, failure: String?, record: (any Sendable)?) -> CallRecord? {
+    private func end(status: HTTPStatus?, error: String?, failure: String?) -> CallRecord? {
         let duration = elapsed
         let ended = state.withLock { state -> State? in
             guard !state.isOver else { return nil }
@@ -220,7 +223,7 @@ package final class CallObservation: Sendable {
                 method: request.method, url: request.url, route: request.route, status: status, error: error, failure: failure,
                 exchanges: exchanges(of: ended),
                 events: ended.events.map { Trace.Event($0.event, at: UInt64(clamping: $0.time)) },
-                source: settings.source, trace: Trace(record as? TraceRecorder)))
+                source: settings.source, trace: Trace(ended.recorder)))
         let isTelling = state.withLock { state in
             if state.telling > 0 { state.untold = call }
             return state.telling > 0

@@ -140,6 +140,7 @@ struct CallObserverTests {
                 "began //", "ended - invalidRequest",
                 "began /x", "ended - Failure",
             ])
+        #expect(lines.calls.map(\.spans.isEmpty) == [false, true, false])
         let error = try #require(await httpError { try await client.send(HTTPRequest("/f")) })
         #expect(error.callRecord?.exchanges.count == 1 && error.callRecord?.error == "connection")
     }
@@ -240,6 +241,24 @@ struct CallObserverTests {
         task.cancel()
         _ = await task.result
         #expect(lines.all == ["began /a", "exchange 1 first cancelled", "ended - cancelled"])
+        #expect(lines.calls.first?.spans.isEmpty == false)
+    }
+
+    @Test("a call's own passes, where one within it has failed", arguments: [false, true])
+    func failureWithin(isTransports: Bool) async throws {
+        let (lines, linesWithin) = (Lines(), Lines())
+        let other = client(linesWithin, validators: []) { ClosureRequestInterceptor("Inner", stage: .call) { _ in } }
+        let transport = StubTransport { _ in try await other.send(HTTPRequest("/f")) }
+        let client = client(lines, transport: transport, validators: []) {
+            ClosureHTTPInterceptor("Outer", stage: .call) { request, next in
+                if isTransports { return try await next(request) }
+                return try await other.send(HTTPRequest("/f"))
+            }
+        }
+        let error = try #require(await httpError { try await client.send(HTTPRequest("/a")) })
+        #expect(error.trace?.spans.map(\.name) == ["Outer"])
+        #expect(lines.calls.first?.spans.map(\.name) == ["Outer"] && linesWithin.calls.first?.spans.map(\.name) == ["Inner"])
+        #expect(error.callRecord?.id == lines.calls.first?.id)
     }
 
     @Test("a streamed body's end after the end of the call, once", arguments: ["read", "failed", "closed", "released"])
