@@ -117,16 +117,19 @@ struct CanaryTests {
                 LoggingInterceptor { sinks.show($0) }
                 AuthenticationInterceptor(BearerAuthenticator(token: secret), origins: ["http://h"])
             }
-            var headers: HTTPHeaders = [.cookie: "a=\(secret)", "X-Api-Key": secret, "X-Mine": secret]
+            var headers: HTTPHeaders = [
+                .cookie: "a=\(secret)", "X-Api-Key": secret, "X-Mine": secret, "apikey": secret,
+                "Ocp-Apim-Subscription-Key": secret,
+            ]
             headers.markSensitive("X-Mine")
             let url = "http://user:\(secret)@h/a?token=\(secret)#access_token=\(secret)"
             await send(HTTPRequest(url, headers: headers), by: client, sinks)
-            var routed = HTTPRequest("http://h/\(7)/b?api_key=\("x")&password=S3CR3T")
+            var routed = HTTPRequest("http://h/\(7)/b?api_key=\("x")&password=S3CR3T&private_token=S3CR3T&access_key=S3CR3T")
             await send(routed, by: client, sinks)
             routed.route = "http://h/{id}?token=\(secret)"
             await send(routed, by: client, sinks)
             await send(HTTPRequest(.post, url, body: .form([("client_secret", secret), ("a", "b")])), by: client, sinks)
-            let json = HTTPBody.json(text: #"{"user":"a","passwort":"b","password":"\#(secret)"}"#)
+            let json = HTTPBody.json(text: #"{"user":"a","passwort":"b","password":"\#(secret)","api_token":"\#(secret)"}"#)
             await send(HTTPRequest(.put, url, body: json), by: client, sinks)
             await send(HTTPRequest(.put, url, body: .multipart([.field("password", secret)])), by: client, sinks)
         }

@@ -25,8 +25,9 @@ extension HTTPHeaders {
 
         static let sensitive = FieldNameTable([
             .authorization, .proxyAuthorization, .cookie, .setCookie, "Authentication-Info", "Proxy-Authentication-Info",
-            "X-API-Key", "API-Key", "X-Auth-Token", "X-Access-Token", "X-Refresh-Token", "X-CSRF-Token", "X-XSRF-Token",
-            "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Token", "X-Session-Token", "X-Vault-Token", "Private-Token",
+            "X-API-Key", "API-Key", "apikey", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key", "X-Auth-Token", "X-Access-Token",
+            "X-Refresh-Token", "X-CSRF-Token", "X-XSRF-Token", "X-Amz-Security-Token", "X-Token", "X-Session-Token",
+            "X-Vault-Token", "Private-Token",
         ])
     }
 

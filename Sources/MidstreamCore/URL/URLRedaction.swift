@@ -74,8 +74,9 @@ extension URLText {
     static let secretWords = [
         "token", "secret", "password", "passwd", "pwd", "passphrase", "authorization", "assertion",
         "access token", "refresh token", "id token", "id token hint", "subject token", "actor token", "registration access token",
-        "auth token", "bearer token", "session token", "csrf token", "xsrf token", "api key", "client secret", "client assertion",
-        "code verifier", "device code", "private key", "secret key", "secret access key", "aws secret access key",
+        "auth token", "bearer token", "session token", "csrf token", "xsrf token", "api token", "private token", "client secret",
+        "client assertion", "code verifier", "device code", "api key", "access key", "subscription key", "private key",
+        "secret key", "secret access key", "aws secret access key",
         "user password", "old password", "current password", "new password", "confirm password", "password confirmation",
     ]
 }

@@ -28,7 +28,8 @@ struct RecordRedactionTests {
             "accessToken", "access_token", "Access-Token", "sessionToken", "csrf_token", "clientSecret", "client_assertion",
             "assertion", "code_verifier", "passphrase", "privateKey", "secret_access_key",
             "newPassword", "current_password", "confirm-password", "passwordConfirmation", "subject_token", "deviceCode",
-            "id_token_hint", "authorization", "Authorization",
+            "id_token_hint", "authorization", "Authorization", "private_token", "apiToken", "api_token", "access_key",
+            "subscription-key",
         ])
     func sameNames(name: String) {
         let (redaction, form) = (Redaction(), "application/x-www-form-urlencoded")
