@@ -73,7 +73,7 @@ struct Exchange: Interceptor {
         _ request: HTTPRequest, _ terms: Terms, _ call: Call?, _ position: ChainPosition, by observation: CallObservation
     ) async throws -> HTTPResponse {
         var sent = request
-        let exchange = observation.beginExchange(&sent)
+        let exchange = observation.beginExchange(&sent, isHedge: call?.isHedge == true)
         do {
             var response =
                 if terms.isInterrupted {

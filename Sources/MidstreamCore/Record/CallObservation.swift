@@ -12,8 +12,8 @@ package final class CallObservation: Sendable {
         var events: [(event: CallEvent, time: Int64)] = []
         var keptBytes = 0
         var recorder: TraceRecorder?
-        /// The event that asks for another exchange.
-        var cause: String?
+        /// The events that ask for another exchange, which hasn't begun.
+        var causes: [CallEvent] = []
         /// How many tasks are notifying observers.
         var telling = 0
         /// The record of the end, which the last of them reports.
@@ -110,7 +110,7 @@ package final class CallObservation: Sendable {
         let isOver = state.withLock { state in
             if state.isOver { return true }
             if state.events.count < Self.maximum { state.events.append((event, time)) }
-            if event.asksForExchange { state.cause = event.name }
+            if event.asksForExchange, state.causes.count < Self.maximum { state.causes.append(event) }
             state.telling += 1
             return false
         }
@@ -136,18 +136,20 @@ package final class CallObservation: Sendable {
     // MARK: Exchanges
 
     /// A request goes to the transport.
-    func beginExchange(_ request: inout HTTPRequest) -> ExchangeObservation {
+    func beginExchange(_ request: inout HTTPRequest, isHedge: Bool = false) -> ExchangeObservation {
         let time = stopwatch.elapsedNanoseconds
         return state.withLock { state in
             let number = state.exchangeCount + 1
+            // Another exchange of the call may begin before the one that was asked for, which may wait, or be refused.
+            let place = state.causes.lastIndex { $0.asksForExchange(ofAttempt: request.attempt, isHedge: isHedge) }
+            let cause = place.map { state.causes.remove(at: $0).name }
             let beginning = ExchangeRecord.Beginning(
                 id: ExchangeRecord.ID(call: id, number: number), attempt: request.attempt,
-                cause: number == 1 ? "first" : state.cause ?? "repeat", date: date.addingTimeInterval(Double(time) / 1e9),
+                cause: number == 1 ? "first" : cause ?? "repeat", date: date.addingTimeInterval(Double(time) / 1e9),
                 start: .nanoseconds(time), method: request.method, url: request.urlText, route: request.route,
                 requestHeaders: request.headers, source: settings.source)
             let exchange = ExchangeObservation(beginning, of: self, keeping: &request.body)
             state.exchangeCount = number
-            state.cause = nil
             // The record of a call that is over is made, although it may still send for others that share it.
             if !state.isOver, number <= Self.maximum { state.exchanges.append(.underWay(exchange)) }
             return exchange
@@ -267,6 +269,15 @@ extension CallEvent {
         case "hedge": attributes["sent"] == true
         case "credential": attributes["status"] != nil && attributes["action"] != "refreshed in vain"
         default: false
+        }
+    }
+
+    /// Whether, if it asks for one, it may be this exchange.
+    fileprivate func asksForExchange(ofAttempt attempt: Int, isHedge: Bool) -> Bool {
+        switch name {
+        case "retry": attributes["attempt"] == .count(attempt - 1)
+        case "hedge": isHedge
+        default: true
         }
     }
 }

@@ -195,6 +195,55 @@ struct CallObserverTests {
         #expect(lines.calls[0].exchanges.map(\.id.number) == [1, 2])
     }
 
+    @Test("why each exchange was made, also where others of the call begin while retries wait")
+    func retriesSideBySide() async throws {
+        let (lines, retries, sent) = (Lines(), Gate(), Locked(0))
+        let transport = StubTransport { request in
+            let number = sent.withLock { sent in
+                sent += 1
+                return sent
+            }
+            return HTTPResponse(status: number <= 2 ? 503 : 200, request: request)
+        }
+        let waits = AlternateTaskValidator(statuses: [503], work: { _ in await retries.wait() })
+        let client = client(lines, transport: transport, validators: [waits, DefaultValidator()]) {
+            ClosureHTTPInterceptor(stage: .call) { request, next in
+                async let first = next(request)
+                async let second = next(request)
+                await retries.reached(by: 2)
+                let third = try await next(request)
+                retries.open()
+                _ = try await (first, second)
+                return third
+            }
+        }
+        _ = try await client.send(HTTPRequest("/a"))
+        #expect(lines.calls.first?.exchanges.map(\.cause) == ["first", "repeat", "repeat", "retry", "retry"])
+    }
+
+    @Test("no hedge in what is sent after one was refused")
+    func refusedHedge() async throws {
+        let (lines, refused) = (Lines(), Gate())
+        let transport = StubTransport { request in
+            await refused.wait()
+            return HTTPResponse(status: .ok, request: request)
+        }
+        let client = client(lines, transport: transport) {
+            ClosureHTTPInterceptor(stage: .call) { request, next in
+                _ = try await next(request)
+                return try await next(request)
+            }
+            Hedging(delay: .zero)
+            ClosureHTTPInterceptor(stage: .exchange) { request, next in
+                guard next.isHedge else { return try await next(request) }
+                refused.open()
+                throw HTTPError(.overloaded, phase: .notSent)
+            }
+        }
+        _ = try await client.send(HTTPRequest("/a"))
+        #expect(lines.calls.first?.exchanges.map(\.cause) == ["first", "repeat"])
+    }
+
     @Test("that a shared call has one exchange, and an alternate is a call of its own")
     func sharing() async throws {
         let lines = Lines()
