@@ -117,7 +117,10 @@ public final class DigestInterceptor: HTTPInterceptor {
             }
             freshChallenges += 1
             request.giveUp(response)
-            request.note(use == nil ? "answered a challenge" : "answered a challenge with a new nonce")
+            request.record(
+                CallEvent(
+                    "credential", use == nil ? "answered a challenge" : "answered a challenge with a new nonce",
+                    ["action": "answered", "status": 401]))
             use = self.use(of: challenge, for: origin, path)
             field = try use.map { try answer($0, to: request) }
         }

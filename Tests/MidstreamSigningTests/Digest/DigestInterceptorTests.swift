@@ -242,6 +242,16 @@ import Testing
         #expect(server.server.requests.map { $0.headers[.authorization] } == ["Own"])
     }
 
+    @Test func whatAnswersAChallengeHasItAsItsCause() async throws {
+        let server = try DigestServer()
+        let client = testClient(baseURL: server.server.url(), configuration: .init(keepsCapsules: true)) {
+            DigestInterceptor(user: "Mufasa", password: "wrong")
+        }
+        let error = try #require(await httpError { try await client.send(HTTPRequest("/")) })
+        #expect(error.callRecord?.exchanges.map(\.cause) == ["first", "credential"])
+        #expect(error.trace?.events(named: "credential").map(\.attributes) == [["action": "answered", "status": 401]])
+    }
+
     @Test func anExplanationUsesUpNoNonceAndNothingSecretIsShown() async throws {
         let server = try DigestServer()
         let client = client(server, password: "Circle of Life")
