@@ -350,6 +350,16 @@ struct OpenTelemetryTests {
         #expect(Array(metrics.prometheus.utf8) == Array("# TYPE midstream_circuit_state gauge\n\(line)".utf8))
     }
 
+    @Test("metrics begin no later than they end, also where the clock is set back")
+    func clockSetBack() {
+        let metrics = CallMetrics(now: { Date(timeIntervalSince1970: 7_200) })
+        metrics.drop(1)
+        for seconds in [100, 110] {
+            let metric = metrics.json(at: Date(timeIntervalSince1970: Double(seconds)))[0].text
+            #expect(metric.contains(#""startTimeUnixNano":"100000000000","timeUnixNano":"\#(seconds)000000000""#))
+        }
+    }
+
     @Test("decisions that a member of a fleet made by itself are counted")
     func degraded() async throws {
         struct Lonely: Quota, Degradable {

@@ -89,12 +89,20 @@ public final class CallMetrics: CallObserver {
     }()
 
     private let state = Locked(State())
-    let start: Date
+    private let beginning: Locked<Date>
 
     /// Makes an observer that has seen nothing.
     ///
     /// - Parameter now: Gives the time from which is counted; the system's by default.
-    public init(now: @Sendable () -> Date = { Date() }) { start = now() }
+    public init(now: @Sendable () -> Date = { Date() }) { beginning = Locked(now()) }
+
+    /// The time from which is counted: where a clock has been set back behind it, the present, which for a collector is an unknown start.
+    func start(at now: Date) -> Date {
+        beginning.withLock { beginning in
+            beginning = min(beginning, now)
+            return beginning
+        }
+    }
 
     private func measure(_ instrument: Instrument, _ attributes: AttributeList, _ change: (inout Measurement) -> Void) {
         state.withLock { state in

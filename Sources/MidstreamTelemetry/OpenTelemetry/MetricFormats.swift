@@ -35,9 +35,10 @@ extension CallMetrics {
 
     /// The measurements since the start as OTLP has them in JSON.
     func json(at now: Date) -> [JSONObject] {
-        snapshot().map { instrument, sets in
+        let start = start(at: now)
+        return snapshot().map { instrument, sets in
             var data = JSONObject()
-            data.add("dataPoints", sets.map { point($0, $1, instrument, now) })
+            data.add("dataPoints", sets.map { point($0, $1, instrument, from: start, to: now) })
             // Cumulative.
             if instrument.kind != .gauge { data.add("aggregationTemporality", 2) }
             if instrument.kind == .counter { data.add("isMonotonic", true) }
@@ -54,9 +55,9 @@ extension CallMetrics {
         }
     }
 
-    private func point(_ attributes: AttributeList, _ measurement: Measurement, _ instrument: Instrument, _ now: Date)
-        -> JSONObject
-    {
+    private func point(
+        _ attributes: AttributeList, _ measurement: Measurement, _ instrument: Instrument, from start: Date, to now: Date
+    ) -> JSONObject {
         var point = JSONObject()
         point.add(attributes)
         point.add("startTimeUnixNano", nanoseconds: Span.nanoseconds(start, .zero))
