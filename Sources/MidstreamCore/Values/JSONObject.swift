@@ -122,7 +122,7 @@ package struct JSONObject: Sendable {
     /// In milliseconds, with a digit after the point.
     package mutating func add(_ name: StaticString, _ duration: Duration) {
         begin(name)
-        let tenths = Int64((duration / .microseconds(100)).rounded())
+        let tenths = Int64((duration / .microseconds(100)).rounded(), within: 9e18)
         bytes += String(tenths / 10).utf8
         bytes.append(UInt8(ascii: "."))
         bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: (tenths % 10).magnitude))

@@ -15,6 +15,18 @@ import Testing
     }
 
     @Test(
+        "has the milliseconds of durations of any length",
+        arguments: [
+            (.microseconds(1_234), "1.2"), (.seconds(Int64.max), "900000000000000000.0"),
+            (.seconds(Int64.min), "-900000000000000000.0"),
+        ] as [(Duration, String)])
+    func durations(duration: Duration, text: String) {
+        var object = JSONObject()
+        object.add("a", duration)
+        #expect(object.text == #"{"a":\#(text)}"#)
+    }
+
+    @Test(
         "has dates of four digits a year, whatever time they are",
         arguments: [
             (0.25, "1970-01-01T00:00:00.250Z"), (-0.25, "1969-12-31T23:59:59.750Z"), (1e300, "9999-12-31T23:59:59.000Z"),
