@@ -88,7 +88,8 @@ public struct HTTPBody: Sendable {
     ///   - next: The next chunk, or nil at the end. Reacts to the cancellation of the task that waits by throwing `CancellationError` and
     ///     giving up the transfer. Never called twice at the same time.
     ///   - trailers: The fields after the body (RFC 9110 §6.5), called at any time: nil until the end has been read. None by default.
-    ///   - metrics: The transport's measurements, called in the same way: before the end nil, or what is known with the head. None by default.
+    ///   - metrics: The transport's measurements, called in the same way: before the end nil, or what is known with the head. May be
+    ///     called under the lock of a call's trace: must neither leave a note nor wait for who does. None by default.
     ///   - close: Gives up the rest: called once at most, from any thread, when the body is closed or released before its end.
     public static func incoming(
         length: Int64? = nil, next: @escaping @Sendable () async throws -> [UInt8]?,
