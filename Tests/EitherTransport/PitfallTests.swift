@@ -184,6 +184,27 @@
             #expect(!"\(error) \(configuration)".contains("s3cret"))
         }
 
+        /// libcurl sends again what a kept connection has died under, and the proxy takes no other connection.
+        @Test func `A request that a proxy has got may have been processed, also when the proxy is gone`() async throws {
+            let isRead = Suspension<Void>()
+            let proxy = try RawServer { connection in
+                defer { isRead.resume() }
+                guard connection.readRequest() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                guard connection.readRequest() != nil else { return }
+                isRead.resume()
+                connection.waitForEnd()
+            }
+            let transport = testedTransport(configuration: TransportConfiguration(proxy: .http(proxy.url)))
+            let request = HTTPRequest(.post, "http://h.invalid/", body: .bytes([1]))
+            _ = try await transport.deliver(request)
+            async let error = httpError { try await transport.deliver(request) }
+            await isRead.value()
+            try proxy.stop()
+            #expect(await error?.phase == .maybeProcessed)
+            #expect(proxy.accepted == 1)
+        }
+
         @Test func `A request that may not be repeated isn't, on a kept connection that dies`() async throws {
             let seen = Locked<[String]>([])
             let server = try RawServer { connection in

@@ -27,6 +27,9 @@
 
         deinit { try? listener.stop() }
 
+        /// Refuses connections from now on, and then ends those that there are.
+        package func stop() throws { try listener.stop() }
+
         package var port: Int { listener.port }
 
         package var url: String { "\(isSecure ? "https" : "http")://127.0.0.1:\(port)" }

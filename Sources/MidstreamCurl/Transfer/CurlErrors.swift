@@ -19,7 +19,7 @@
             let secrets = (proxy?.secrets ?? []) + Self.secrets(of: transfer.request.urlText)
             self.init(
                 kind, Self.withheld(secrets, in: text), request: transfer.request,
-                phase: kind == .invalidRequest || kind == .proxy ? .notSent : phase)
+                phase: kind == .invalidRequest ? .notSent : phase)
         }
 
         private static func kind(
