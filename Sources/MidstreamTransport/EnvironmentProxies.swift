@@ -18,6 +18,15 @@
             exceptions = (Self.value("no_proxy", "NO_PROXY") ?? "").split { $0 == "," || $0 == " " }.map(String.init)
         }
 
+        /// Whether requests for `https` reach a host through a tunnel that an HTTP proxy opens. Ranges of addresses aren't looked at.
+        package func tunnels(to host: String) -> Bool {
+            guard let secure, !secure.lowercased().hasPrefix("socks") else { return false }
+            return !exceptions.contains { exception in
+                let name = exception.lowercased().drop { $0 == "." }
+                return name == "*" || host == name || host.hasSuffix(".\(name)")
+            }
+        }
+
         private static func value(_ names: String...) -> String? {
             names.lazy.compactMap { getenv($0).map { String(cString: $0) } }.first { !$0.isEmpty }
         }

@@ -64,7 +64,8 @@ public import MidstreamTransport
 ///   file). It then has a length and isn't sent chunked. A file that becomes shorter while it is sent stalls the request until it is cancelled.
 /// - The head of a redirect arrives together with its body, which is kept in memory however long it is. The body of a redirect
 ///   without a usable `Location` is lost.
-/// - The configuration's proxy is ignored, and the environment's (`http_proxy` …) is used.
+/// - The configuration's proxy is ignored, and the environment's (`http_proxy` …) is used. Where it names one for `https`, a streamed response
+///   to an https URL may come only with the first piece of its body.
 /// - Of the metrics only the time to the head and the total are known. The version of HTTP isn't told.
 /// - The task's own causes have few codes: most failures of a connection in use are ``HTTPError/Code/connectionLost``.
 public final class URLSessionTransport: HTTPTransport {
@@ -196,6 +197,8 @@ extension URLSessionTransport: ExchangeTransport {
         #if canImport(FoundationNetworking)
             try request.refuseUpgrade(options, by: "URLSessionTransport on Linux")
             let outgoing = try await OutgoingRequest(request).spooled()
+            let url = URLText(request.urlText)
+            let isBehindProxy = url.webScheme == "https" && EnvironmentProxies().tunnels(to: url.host?.lowercased() ?? "")
         #else
             if options.delivery == .streamed, request.headers["Upgrade"]?.lowercased() == "websocket" {
                 return try await SocketTask(request, OutgoingRequest(request.withoutUpgrade())).response(
@@ -203,8 +206,9 @@ extension URLSessionTransport: ExchangeTransport {
             }
             try request.refuseUpgrade(options, by: "URLSessionTransport")
             let outgoing = try OutgoingRequest(request, assumesHTTP3Capable: assumesHTTP3Capable)
+            let isBehindProxy = false
         #endif
-        let exchange = Exchange(request, options.delivery, outgoing, limits: limits)
+        let exchange = Exchange(request, options.delivery, outgoing, limits: limits, isBehindProxy: isBehindProxy)
         return try await exchange.response(startingWith: session.start)
     }
 }

@@ -132,6 +132,30 @@ import Testing
             #expect(error.phase == phase)
         }
 
+        /// In a process of its own, since the environment is everybody's.
+        @Test func whatFailsBehindAProxyWasNeverAnswered() async {
+            await #expect(processExitsWith: .success) {
+                let proxy = try RawServer { connection in
+                    guard let head = connection.readRequest() else { return }
+                    if head.hasPrefix("CONNECT refused.invalid:443 ") {
+                        connection.write("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+                    } else {
+                        connection.write("HTTP/1.1 200 OK\r\n\r\n")
+                        connection.receive()
+                        connection.write("no TLS at all\r\n")
+                    }
+                    connection.waitForClose()
+                }
+                setenv("https_proxy", proxy.url, 1)
+                let transport = urlSessionTransport()
+                for (url, code) in [("https://refused.invalid/", HTTPError.Code.proxy), ("https://h.invalid/", .tls)] {
+                    let error = await httpError { try await transport.deliver(HTTPRequest(url)) }
+                    #expect(error?.code == code)
+                    #expect(error?.phase == .notSent)
+                }
+            }
+        }
+
         @Test(arguments: [
             ("OpenSSL SSL_read: error:0A000119:SSL routines::bad record mac, errno 0", HTTPError.Code.connectionLost),
             ("OpenSSL SSL_read: Connection reset by peer, errno 104", .connectionLost),

@@ -149,6 +149,60 @@ import Testing
         #expect(await httpError { try await response.body.collect() }?.code == .unsupported)
     }
 
+    private static func exchange(_ delivery: BodyDelivery) throws -> Exchange {
+        let request = HTTPRequest("https://h.invalid/")
+        let limits = BodyLimits(memory: 1 << 10, spool: 1 << 10)
+        return Exchange(request, delivery, try OutgoingRequest(request), limits: limits, isBehindProxy: true)
+    }
+
+    private static func head(_ status: Int) throws -> HTTPURLResponse {
+        let url = try #require(URL(string: "https://h.invalid/"))
+        return try #require(
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: ["X-A": "\(status)"]))
+    }
+
+    /// FoundationNetworking tells of the head by which a proxy opens a tunnel.
+    @Test(arguments: [BodyDelivery.streamed, .buffered(upTo: 10)])
+    func theHeadOfATunnelIsNoAnswer(_ delivery: BodyDelivery) async throws {
+        let exchange = try Self.exchange(delivery)
+        exchange.receive(head: try Self.head(200))
+        exchange.receive(head: try Self.head(404))
+        exchange.receive(Data("no".utf8))
+        exchange.complete(nil, head: nil)
+        let response = try await exchange.response { _ in }
+        #expect(response.status == 404)
+        #expect(response.headers["X-A"] == "404")
+        #expect(try await response.text() == "no")
+    }
+
+    @Test func aFailureBehindATunnelIsNoAnswer() async throws {
+        let exchange = try Self.exchange(.streamed)
+        exchange.receive(head: try Self.head(200))
+        exchange.complete(URLError(.secureConnectionFailed), head: try Self.head(200))
+        let error = await httpError { try await exchange.response { _ in } }
+        #expect(error?.code == .tls)
+        #expect(error?.phase == .notSent)
+    }
+
+    /// The tunnel was opened for a request before.
+    @Test func theOnlyHeadBehindATunnelIsTheServers() async throws {
+        for delivery in [BodyDelivery.streamed, .buffered(upTo: 10)] {
+            let exchange = try Self.exchange(delivery)
+            exchange.receive(head: try Self.head(404))
+            exchange.complete(nil, head: nil)
+            let response = try await exchange.response { _ in }
+            #expect(response.status == 404)
+            #expect(try await response.text() == "")
+        }
+        let exchange = try Self.exchange(.streamed)
+        exchange.receive(head: try Self.head(404))
+        exchange.receive(Data("no".utf8))
+        let response = try await exchange.response { _ in }
+        exchange.complete(nil, head: nil)
+        #expect(response.status == 404)
+        #expect(try await response.text() == "no")
+    }
+
     @Test func aBodyPastTheLimitIsRefused() async throws {
         let announced = try RawServer.answering(
             "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\n")

@@ -108,7 +108,7 @@ extension HTTPError {
                 return !hasHead && says("alert") ? (.tls, "The server ended the secure connection.", false) : loss
             }
             if !hasHead, says("ssl", "tls", "certificate") { return (.tls, "No secure connection could be made.", true) }
-            if says("proxy") { return (.proxy, "The proxy can't be used.", !hasHead) }
+            if says("proxy", "connect tunnel") { return (.proxy, "The proxy can't be used.", !hasHead) }
             // In this order, since the words for a bad encoding name the transfer's as well.
             if says("content encoding", "content unencoding", "bad http content") {
                 return (.decoding, "The response's body isn't encoded as it says.", false)

@@ -19,6 +19,8 @@ struct BodyLimits: Sendable {
 final class Exchange: Sendable {
     private struct State {
         var head: HTTPURLResponse?
+        /// The first one behind a proxy: the server's where no other follows before something of the body or the end.
+        var possibleHead: HTTPURLResponse?
         /// Whether something of the body has come.
         var hasBody = false
         var buffer: ResponseBuffer
@@ -49,16 +51,22 @@ final class Exchange: Sendable {
     private let delivery: BodyDelivery
     let outgoing: OutgoingRequest
     private let limits: BodyLimits
+    private let isBehindProxy: Bool
     private let start = ContinuousClock.now
     /// Ends when the head has come, or the whole where that is delivered, and with the exchange.
     private let arrival = Suspension<Void>()
     private let state: Locked<State>
 
-    init(_ request: HTTPRequest, _ delivery: BodyDelivery, _ outgoing: OutgoingRequest, limits: BodyLimits) {
+    /// - Parameter isBehindProxy: Whether the session may tell of a proxy's head, by which a tunnel was opened, before the server's.
+    init(
+        _ request: HTTPRequest, _ delivery: BodyDelivery, _ outgoing: OutgoingRequest, limits: BodyLimits,
+        isBehindProxy: Bool = false
+    ) {
         self.request = request
         self.delivery = delivery
         self.outgoing = outgoing
         self.limits = limits
+        self.isBehindProxy = isBehindProxy
         state = Locked(State(buffer: ResponseBuffer(fileLimit: limits.spool)))
     }
 
@@ -99,7 +107,10 @@ final class Exchange: Sendable {
             guard state.end == nil else { return }
             state.end = outcome
             if state.metrics.total == nil { state.metrics.total = start.duration(to: .now) }
-            if case .failure = outcome, !keepsReceived { state.buffer = ResponseBuffer(fileLimit: 0) }
+            switch outcome {
+            case .success: state.head = state.head ?? state.possibleHead
+            case .failure: if !keepsReceived { state.buffer = ResponseBuffer(fileLimit: 0) }
+            }
             swap(&reader, &state.reader)
             swap(&task, &state.task)
             stopUpload = state.stopUpload
@@ -197,17 +208,23 @@ extension Exchange {
 // MARK: - The session's side
 
 extension Exchange {
-    /// The head, or an interim one, which is passed over.
+    /// The head, an interim one, which is passed over, or one by which a proxy has opened a tunnel.
     func receive(head: URLResponse) {
         guard let head = head as? HTTPURLResponse, head.statusCode >= 200 else { return }
         let now = ContinuousClock.now
-        let isOfPart = state.withLock { state in
+        let isOfPart = state.withLock { state -> Bool? in
             guard state.end == nil, state.head == nil else { return state.hasBody }
+            if state.metrics.firstByte == nil || state.possibleHead != nil {
+                state.metrics.firstByte = start.duration(to: now)
+            }
+            if isBehindProxy, state.possibleHead == nil {
+                state.possibleHead = head
+                return nil
+            }
             state.head = head
-            if state.metrics.firstByte == nil { state.metrics.firstByte = start.duration(to: now) }
             return false
         }
-        // On Linux a proxy's may come first, but without a body.
+        guard let isOfPart else { return }
         if isOfPart {
             let message = "URLSession takes multipart/x-mixed-replace apart, and leaves out the boundaries."
             giveUp(HTTPError(.unsupported, message, request: request, phase: .answered))
@@ -226,6 +243,7 @@ extension Exchange {
         let reader = state.withLock { state -> Suspension<Void>? in
             guard state.end == nil else { return nil }
             state.hasBody = true
+            state.head = state.head ?? state.possibleHead
             defer { state.reader = nil }
             if case .buffered(let limit) = delivery {
                 if state.buffer.byteCount + chunk.count <= limit {
@@ -238,6 +256,7 @@ extension Exchange {
             }
             return state.reader
         }
+        if isBehindProxy, delivery == .streamed { arrival.resume() }
         reader?.resume()
         if let failure { giveUp(failure) }
     }
