@@ -177,6 +177,23 @@ import Testing
         transport.close()
     }
 
+    @Test func closingTheTransportIsNoFailureOfTheServer() async throws {
+        let (asked, gone) = (Gate(), Gate())
+        let server = try server(sending: "", asked, gone)
+        let transport = urlSessionTransport()
+        let configuration = HTTPClient.Configuration(
+            maxRetries: 1, validators: [DefaultValidator(retriableErrors: [.connectionLost: .immediate])])
+        let client = testClient(configuration: configuration, transport: transport)
+        async let failure = httpError { try await client.send(HTTPRequest(server.url)) }
+        await asked.wait()
+        transport.close()
+        let error = await failure
+        // That of the only attempt: breakers don't count it, and another one would find the transport closed.
+        #expect(error?.code == .connectionLost)
+        #expect(error?.isRefusedHere == true && error?.isForGood == true)
+        await gone.wait()
+    }
+
     @Test func aBodyOutlivesItsTransport() async throws {
         let goOn = DispatchSemaphore(value: 0)
         let server = try RawServer { connection in

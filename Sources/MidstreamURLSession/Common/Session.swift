@@ -76,7 +76,7 @@ final class Session: Sendable {
     /// Ends what is under way with an error, and lets the session go.
     func close() {
         retire()
-        let error = HTTPError(.connectionLost, "The transport was closed.")
+        let error = HTTPError(.connectionLost, "The transport was closed.").refusedHere.forGood
         for exchange in delegate.current { exchange.giveUp(error) }
         #if !canImport(FoundationNetworking)
             for socket in delegate.currentSockets { socket.giveUp(error) }

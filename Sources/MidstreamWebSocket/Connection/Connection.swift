@@ -17,8 +17,11 @@ final class Connection: Sendable {
 
         /// The failure that a connection is which has ended without a close frame.
         static func lost(by cause: (any Error)?) -> End {
-            let message = (cause as? HTTPError)?.message ?? "The connection ended without a close frame."
-            return lost(WebSocketClosure(code: .abnormal, byPeer: false), message)
+            let cause = cause as? HTTPError
+            let error = HTTPError(
+                .connectionLost, cause?.message ?? "The connection ended without a close frame.",
+                underlying: WebSocketClosure(code: .abnormal, byPeer: false), phase: .answered)
+            return .failed(cause?.isForGood == true ? error.forGood : error)
         }
     }
 

@@ -182,7 +182,7 @@ extension ReconnectingWebSocket: AsyncSequence {
         }
 
         private static func mayHelp(_ error: any Error) -> Bool {
-            guard let error = error as? HTTPError else { return false }
+            guard let error = error as? HTTPError, !error.isForGood else { return false }
             if let closure = error.underlying as? WebSocketClosure {
                 return ![.normal, .protocolError, .invalidData, .policyViolation, .tooLarge, .missingExtension].contains(
                     closure.code)
