@@ -6,7 +6,8 @@
     internal import MidstreamLoop
 
     /// The context of a configuration, which is made when it is first needed: reading the authorities takes up to tens of milliseconds. Another
-    /// takes its place when the files of a client certificate have changed. What has failed is tried again a second later.
+    /// takes its place when the files of a client certificate, or with one the authorities', have changed. What has failed is tried again a second
+    /// later.
     final class KeptTLSContext: Sendable {
         private struct State {
             var made: Result<TLSContext, any Error>?
@@ -31,7 +32,7 @@
             let context = state.withLock { state in
                 if let made = state.made, !mayHaveChanged(&state) { return made }
                 // Before they are read, so that what changes meanwhile is read again.
-                let files = FileVersion.ofFiles(configuration.clientCertificate)
+                let files = FileVersion.ofFiles(configuration)
                 let fresh = Result { try TLSContext(configuration) }
                 if case .failure(let error) = fresh {
                     problem = error
@@ -53,7 +54,7 @@
             return try context.get()
         }
 
-        /// How long the files of a client certificate are taken for what they were, in nanoseconds; `.max`: for good.
+        /// How long the files are taken for what they were, in nanoseconds; `.max`: for good.
         private var reloadingInterval: UInt64 {
             configuration.clientCertificate?.reloading?.interval.wholeNanoseconds ?? .max
         }
@@ -66,7 +67,7 @@
         private func mayHaveChanged(_ state: inout State) -> Bool {
             guard state.nextLook < .max, state.nextLook <= now() else { return false }
             state.nextLook = time(after: reloadingInterval)
-            return FileVersion.ofFiles(configuration.clientCertificate) != state.files
+            return FileVersion.ofFiles(configuration) != state.files
         }
     }
 
@@ -84,8 +85,10 @@
             ]
         }
 
-        static func ofFiles(_ certificate: TLSConfiguration.ClientCertificate?) -> [FileVersion?] {
-            certificate.map { [FileVersion($0.certificate), FileVersion($0.key)] } ?? []
+        static func ofFiles(_ configuration: TLSConfiguration) -> [FileVersion?] {
+            var paths = configuration.clientCertificate.map { [$0.certificate, $0.key] } ?? []
+            if case .file(let path) = configuration.authorities { paths.append(path) }
+            return paths.map { FileVersion($0) }
         }
     }
 

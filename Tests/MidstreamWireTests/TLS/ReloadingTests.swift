@@ -95,6 +95,23 @@
             #expect(try await status(transport) == 200)
         }
 
+        @Test func `New connections trust the new authorities`() async throws {
+            try takeClient()
+            let authorities = folder.url.path + "/authorities.pem"
+            // Nobody's who answers here.
+            try copy("CLIENT_CERT", to: authorities)
+            let failures = Locked<[HTTPError]>([])
+            let transport = transport(authorities: authorities, failures)
+            for _ in 0..<2 {
+                let error = await #expect(throws: HTTPError.self) { _ = try await status(transport) }
+                #expect(error?.code == .tls)
+                try copy("CA", to: authorities)
+                #expect(try await status(transport) == 200)
+                try copy("CLIENT_CERT", to: authorities)
+            }
+            #expect(failures.withLock { $0 }.isEmpty)
+        }
+
         @Test func `Files aren't looked at before their time, and connections that stand go on`() async throws {
             try takeClient()
             let failures = Locked<[HTTPError]>([])
