@@ -34,7 +34,7 @@
             self.configuration = configuration
             loops = LazyLoops {
                 if let problem = CurlLibrary.problem { throw problem }
-                let options = ConnectionOptions(configuration)
+                let options = try ConnectionOptions(configuration)
                 return try LoopGroup(configuration) { try CurlLoop(options: options, share: $0) }
             }
         }
@@ -53,7 +53,7 @@
         public var identity: RequestIdentity { configuration.tls.identity }
 
         /// A thread of the transport as a preference for tasks, each thread in turn; see ``HTTPClient/executor``. Nil after ``close()``, and
-        /// when the system gives no thread.
+        /// when the system gives no thread or the authorities' file can't be read.
         public var executor: (any TaskExecutor)? { try? loops.get().next }
 
         /// How many connections and requests there are; see ``HTTPTransport/statistics``.

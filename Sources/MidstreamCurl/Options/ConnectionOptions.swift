@@ -25,7 +25,8 @@
         /// What it allows every transfer.
         let limits: TransferLimits
 
-        init(_ configuration: TransportConfiguration) {
+        /// - Throws: ``HTTPError`` when the authorities' file can't be read, which may be there later.
+        init(_ configuration: TransportConfiguration) throws {
             self.configuration = configuration
             acceptEncoding =
                 configuration.decompresses ? ContentCoding.offer(zstandard: configuration.offersZstandard) : nil
@@ -44,7 +45,7 @@
                 let isWithPort = address.hasPrefix("[") ? address.contains("]:") : address.contains(":")
                 redirections = curl_slist_append(redirections, "\(origin):\(address)\(isWithPort ? "" : ":")")
             }
-            readAuthorities()
+            try readAuthorities()
         }
 
         private static func problem(_ configuration: TransportConfiguration) -> HTTPError? {
@@ -167,15 +168,14 @@
             }
         }
 
-        private func readAuthorities() {
+        private func readAuthorities() throws {
             guard let source = configuration.tls.authorities else { return }
             var pem: [UInt8]
             switch source {
             case .pem(let bytes): pem = bytes
             case .file(let path):
                 guard let bytes = FileManager.default.contents(atPath: path) else {
-                    problem = .tls("The authorities' file \(path) can't be read.")
-                    return
+                    throw HTTPError.tls("The authorities' file \(path) can't be read.")
                 }
                 pem = [UInt8](bytes)
             }
