@@ -133,6 +133,21 @@ import Testing
         #expect(response.isDecodedUnseen && buffered.isDecodedUnseen)
     }
 
+    @Test(arguments: [
+        ("", false), (" , ", false), ("identity", false), ("utf-8", false), ("gzip, utf-8", false), ("gzip", true),
+        ("identity, GZIP", true),
+    ]) func onlyWhatNamesACodingIsDecoded(encoding: String, isDecoded: Bool) throws {
+        let request = HTTPRequest("http://127.0.0.1/")
+        let response = try #require(
+            HTTPURLResponse(
+                url: request.url, statusCode: 200, httpVersion: "HTTP/1.1",
+                headerFields: ["Content-Encoding": encoding, "Content-Length": "5"]))
+        let head = ResponseHead(response, for: request)
+        #expect(head.isDecoded == isDecoded)
+        #expect(head.headers.contains(.contentLength) == !isDecoded)
+        #expect(head.bodyLength == (isDecoded ? nil : 5))
+    }
+
     @Test func partsWithHeadsOfTheirOwnArentJoined() async throws {
         let request = HTTPRequest("http://127.0.0.1/")
         let limits = BodyLimits(memory: 1 << 10, spool: 1 << 10)

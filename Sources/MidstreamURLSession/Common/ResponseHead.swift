@@ -42,8 +42,11 @@ struct ResponseHead {
         }
     }
 
+    /// `identity` is no coding (RFC 9110 §12.5.3), and where there is none nothing is decoded.
     private static func decodes(_ encoding: String) -> Bool {
-        encoding.split(separator: ",").allSatisfy { decoded.contains($0.trimmingCharacters(in: .whitespaces).lowercased()) }
+        let codings = encoding.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+            .filter { !$0.isEmpty && $0 != "identity" }
+        return !codings.isEmpty && codings.allSatisfy { decoded.contains($0) }
     }
 
     private static let decoded: Set<String> = {
