@@ -149,7 +149,7 @@ public struct HTTPError: Error, Sendable {
         return error
     }
 
-    /// Whether a call that is made later may succeed, whatever the code; a retry would come too soon.
+    /// Whether what goes on by itself may succeed later, whatever the code. It alone is no reason for a retry.
     package var isForNow: Bool { fields[0].isForNow }
 
     /// The same error, marked as one that holds for now.

@@ -93,7 +93,9 @@
                 case .noMemory: "There is no memory to decode the body."
                 case .truncated: "The encoded body ends too early."
                 }
-            return HTTPError(self == .tooLarge ? .bodyTooLarge : .decoding, message, request: request, phase: .answered)
+            let error = HTTPError(self == .tooLarge ? .bodyTooLarge : .decoding, message, request: request, phase: .answered)
+            // The connection may have broken: without an encoding that would be told as such.
+            return self == .truncated ? error.forNow : error
         }
     }
 #endif

@@ -59,6 +59,21 @@ struct EventSourceTests {
         #expect(reconnections.withLock { $0.allSatisfy { $0.cause == nil } })
     }
 
+    #if os(Linux)
+        @Test("An encoded stream that breaks off is followed by another, like any")
+        func cutEncoding() async throws {
+            // "data: a" by gzip (RFC 1952), without the checksum and the size behind it.
+            let cut: [UInt8] = [31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 75, 73, 44, 73, 180, 82, 72, 228, 226, 2, 0]
+            server.enqueue(
+                .init(headers: ["Content-Type": "text/event-stream", "Content-Encoding": "gzip"], body: .bytes(cut)),
+                Self.stream("data: b\n\n"), Self.end)
+            let (delays, result) = await outcome(waits: 2)
+            #expect(try result.get() == ["a", "b"])
+            #expect(delays == [.seconds(3), .seconds(3)])
+            #expect(reconnections.withLock { $0.map { $0.cause?.code } } == [.decoding, nil])
+        }
+    #endif
+
     @Test("An identifier that no field can carry isn't sent", arguments: ["\u{1}", "\u{1B}[0m", "a\u{7F}"])
     func unsendable(id: String) async throws {
         server.enqueue(
