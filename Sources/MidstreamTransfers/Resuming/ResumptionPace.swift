@@ -60,6 +60,8 @@ extension HTTPError {
         case _ where isForGood: false
         case .retriesExhausted: (underlying as? HTTPError)?.mayPass ?? false
         case .unacceptableStatus: response.map { HTTPStatus.transient.contains($0.status) } ?? false
+        // A part of the way, as where it is restarted.
+        case .proxy: true
         default: Code.transient.contains(code)
         }
     }

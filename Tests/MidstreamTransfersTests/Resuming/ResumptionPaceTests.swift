@@ -39,6 +39,42 @@ struct ResumptionPaceTests {
         #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=50000-"])
     }
 
+    /// Fails at the second request, as a proxy that is being restarted.
+    private struct RestartedProxy: HTTPInterceptor {
+        private let requests = Locked(0)
+
+        func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
+            let number = requests.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 2 { throw HTTPError(.proxy, request: request, phase: .notSent) }
+            return try await next(request)
+        }
+    }
+
+    @Test("A proxy that fails between two parts of a download is asked again")
+    func proxyOfDownload() async throws {
+        let content = FileServer.content(100_000)
+        let server = try FileServer(content)
+        let folder = try TemporaryFolder()
+        server.cut(50_000)
+        let response = try await server.client { RestartedProxy() }.download(HTTPRequest(server.url), to: folder.target)
+        #expect(folder.content == content)
+        #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=50000-"])
+        #expect(response.trace.description.contains("broke off after 50000 bytes: proxy"))
+    }
+
+    @Test("A proxy that fails between two parts of an upload is asked again")
+    func proxyOfUpload() async throws {
+        let content = FileServer.content(100_000)
+        let server = try UploadServer(.init(cuts: [50_000]))
+        let client = testClient(configuration: .init(random: { 0 })) { RestartedProxy() }
+        _ = try await client.upload(.bytes(content), to: server.url)
+        #expect(server.content.elementsEqual(content) && server.isComplete)
+        #expect(server.requests.map(\.method) == ["POST", "HEAD", "PATCH"])
+    }
+
     @Test("What fails since the transport has been closed isn't asked for again")
     func closedTransport() {
         let failure = HTTPError(.connection, phase: .notSent)
