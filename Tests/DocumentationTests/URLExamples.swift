@@ -13,13 +13,16 @@ struct URLExamples {
         let server = "https://other.example"
         let name = "../admin?"
         let user = try await client.get("users/\(name)").data()  // users/..%2Fadmin%3F
+        let key = "photos/a#1.jpg"
+        let photo = try await client.get("bucket/\(path: key)").data()  // bucket/photos/a%231.jpg
         let page = try await client.get("\(raw: server)/users/\(name)?page=\(2)").data()
-        #expect(user.isEmpty && page.isEmpty)
+        #expect(user.isEmpty && photo.isEmpty && page.isEmpty)
         #expect(
             stub.requests.map(\.urlText) == [
-                "https://api.example.com/users/..%2Fadmin%3F", "https://other.example/users/..%2Fadmin%3F?page=2",
+                "https://api.example.com/users/..%2Fadmin%3F", "https://api.example.com/bucket/photos/a%231.jpg",
+                "https://other.example/users/..%2Fadmin%3F?page=2",
             ])
-        #expect(stub.requests.map(\.route) == ["users/{}", "{}/users/{}?page={}"])
+        #expect(stub.requests.map(\.route) == ["users/{}", "bucket/{}", "{}/users/{}?page={}"])
     }
 
     @Test("Templates")

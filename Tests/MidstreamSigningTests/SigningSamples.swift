@@ -24,10 +24,11 @@ import Testing
     }
 
     @Test func aPresignedURL() async throws {
-        let role = Role()
+        let (role, key) = (Role(), "photos/a #1.jpg")
         let signer = AWSSignerV4(region: "eu-central-1", service: "s3") { try await role.credentials() }
         let url = try await signer.presignedURL(
-            for: HTTPRequest(.put, "https://bucket.s3.amazonaws.com/photo"), expires: .seconds(600))
+            for: HTTPRequest(.put, "https://bucket.s3.amazonaws.com/\(path: key)"), expires: .seconds(600))
+        #expect(url.hasPrefix("https://bucket.s3.amazonaws.com/photos/a%20%231.jpg?"))
         #expect(url.contains("X-Amz-Expires=600&X-Amz-SignedHeaders=host&X-Amz-Signature="))
     }
 

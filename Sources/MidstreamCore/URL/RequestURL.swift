@@ -12,6 +12,12 @@ public import Foundation
 /// can't be encoded so that servers don't take it for a step through the path; sending such a request fails with
 /// ``HTTPError/Code/invalidRequest``.
 ///
+/// A value that has several segments, such as the key of an object in a store, goes in with `path:`, which keeps its slashes:
+///
+/// ```swift
+/// client.put("bucket/\(path: key)")
+/// ```
+///
 /// A `URL` and a `RequestURL` are interpolated as they are, since they are encoded already, and so is a text with `raw:`:
 ///
 /// ```swift
@@ -53,8 +59,8 @@ extension RequestURL: ExpressibleByStringInterpolation {
         fileprivate private(set) var text = ""
         fileprivate private(set) var route = ""
         private var givenProblem: String?
-        /// Where values ended, as places among the bytes of the text.
-        private var ends: [Int] = []
+        /// Where values are among the bytes of the text: the ends of those that are within one segment, all of those that have several.
+        private var places: [Range<Int>] = []
 
         /// Begins an interpolation.
         public init(literalCapacity: Int, interpolationCount: Int) {
@@ -74,7 +80,19 @@ extension RequestURL: ExpressibleByStringInterpolation {
             let value = value.description
             let isHost = isInAuthority
             text += value.percentEncoded(exceptFor: isHost ? .withinHost : .unreserved, others: isHost)
-            ends.append(text.utf8.count)
+            places.append(text.utf8.count..<text.utf8.count)
+            route += "{}"
+        }
+
+        /// Adds a path of any number of segments, each of them percent-encoded, with the slashes between them. A path in the place of a host has
+        /// to begin with a slash; otherwise sending fails with ``HTTPError/Code/invalidRequest``.
+        public mutating func appendInterpolation(path: some StringProtocol) {
+            if isInAuthority, let first = path.utf8.first, first != UInt8(ascii: "/") {
+                givenProblem = "A path stands in the place of the URL's host."
+            }
+            let start = text.utf8.count
+            text += String(path).percentEncoded(exceptFor: .withinPath)
+            places.append(start..<text.utf8.count)
             route += "{}"
         }
 
@@ -128,7 +146,7 @@ extension RequestURL: ExpressibleByStringInterpolation {
         /// Why the text can't be sent, if a value has made a segment of the path one that leads elsewhere.
         fileprivate var problem: String? {
             givenProblem
-                ?? URLText.step(madeBy: ends.map { $0..<$0 }, in: text).map {
+                ?? URLText.step(madeBy: places, in: text).map {
                     "A value makes “\($0)” of a segment of the URL, which isn't a name but a step in the path."
                 }
         }

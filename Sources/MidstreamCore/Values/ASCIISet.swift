@@ -31,6 +31,8 @@ package struct ASCIISet: Sendable {
     static let base64 = ASCIISet(alphanumeric + "+/=")
     /// Unreserved characters, which never need percent-encoding (RFC 3986 §2.3).
     package static let unreserved = ASCIISet(alphanumeric + "-._~")
+    /// The unreserved ones and what divides a path into segments.
+    static let withinPath = ASCIISet(alphanumeric + "-._~/")
     /// Paths, queries and fragments, without `%`. Brackets may only stand around an address (RFC 3986 §3.2.2).
     static let url = ASCIISet(alphanumeric + "-._~!$&'()*+,;=:@/?#")
     /// Unreserved and reserved characters, all that a URI is made of but for `%` (RFC 3986 §2.2, §2.3).

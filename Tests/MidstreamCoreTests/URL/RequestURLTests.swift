@@ -17,6 +17,16 @@ struct RequestURLTests {
         #expect(text("a\(1)b\(2)") == "a1b2")
     }
 
+    @Test func aPathKeepsItsSlashesAndNothingElse() {
+        let key = "a b/c#1.txt/50%/d?e/ü&=+/.../f..g"
+        let encoded = "a%20b/c%231.txt/50%25/d%3Fe/%C3%BC%26%3D%2B/.../f..g"
+        #expect(text("bucket/\(path: key)") == "bucket/\(encoded)")
+        #expect(text("\(path: key.dropFirst(4))?prefix=\(path: "a/&b")") == "\(encoded.dropFirst(6))?prefix=a/%26b")
+        #expect(text("bucket\(path: "/a//b/")") == "bucket/a//b/" && text("bucket/\(path: "")") == "bucket/")
+        #expect(text("https://h\(path: "/a:b@c/d")/e") == "https://h/a%3Ab%40c/d/e")
+        #expect(HTTPRequest("bucket/\(path: key)?x=\(1)").route == "bucket/{}?x={}")
+    }
+
     @Test func literalsAndTextsFromElsewhereStayAsTheyAre() {
         #expect(text("users?a=b c#ü/../x") == "users?a=b c#ü/../x")
         #expect(RequestURL("a/../b").text == "a/../b")
@@ -56,6 +66,10 @@ struct RequestURLTests {
             ("users/\("..")", true), ("users/\(".")/x", true), ("users/.\(".")", true), ("\("..")", true), ("a/\("")..", true),
             ("users/\("...")", false), ("users/\("..")x", false), ("users?x=\("..")", false), ("users#\("..")", false),
             ("../users/\("x")", false), ("a/\("../")", false), ("\(raw: "..")/x", false),
+            ("a/\(path: "..")", true), ("a/\(path: "b/../c")", true), ("a/\(path: "b/.")", true), ("a.\(path: "./b")", false),
+            ("a/.\(path: "./b")", true), ("a/\(path: "b/.").", true), ("a/\(path: "b/..")/\("c")", true),
+            ("a/\(path: "b/...")", false), ("a?b=\(path: "c/../d")", false), ("\(path: "//other/x")", true),
+            ("https://\(path: "other/x")", true), ("https://h\(path: ".other/x")", true), ("https://h\(path: "/x")", false),
             ("\("users/\("..")" as RequestURL)/x", true), ("\("../users" as RequestURL)/\("x")", false),
         ] as [(RequestURL, Bool)])
     func steps(url: RequestURL, isRefused: Bool) async {
