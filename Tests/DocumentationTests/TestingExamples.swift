@@ -1,5 +1,6 @@
 import Foundation
 import Midstream
+import MidstreamTelemetry
 import MidstreamTesting
 import Testing
 
@@ -143,84 +144,30 @@ struct TestingExamples {
         #expect(recording.exchanges.map(\.request.url.path) == ["/here", "/there"])
     }
 
-    /// Takes bodies into memory, so that a recording has them.
-    struct WholeBodies: HTTPTransport {
-        let base: any HTTPTransport
-
-        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            var response = try await base.send(request)
-            response.body = try await response.body.buffered(upTo: 10_000_000)
-            return response
-        }
-    }
-
-    @Test("A recording that answers")
-    func replay() async throws {
+    @Test("What was recorded answers from then on")
+    func fixtures() async throws {
         let server = try MockServer()
         defer { server.shutdown() }
-        server.enqueue(.init(body: try .json(User(name: "Ann"))), .init(status: .notFound))
-        let recording = RecordingTransport(WholeBodies(base: HTTPClient.defaultTransport))
-        let client = HTTPClient(baseURL: server.url(), transport: recording)
-        _ = try await client.get("users/42").value(User.self)
-        _ = try await client.get("users/43").result()
-
-        let exchanges = recording.exchanges
-        let replay = StubTransport { request in
-            let recorded = exchanges.first { $0.request.method == request.method && $0.request.urlText == request.urlText }
-            guard let recorded else { throw HTTPError(.connection, "That wasn't recorded.", phase: .notSent) }
-            let response = try recorded.result.get()
-            return HTTPResponse(
-                status: response.status, headers: response.headers, body: response.body, request: request)
+        server.enqueue(.init(headers: ["Set-Cookie": "sid=s3cret"], body: try .json(User(name: "Ann"))))
+        let api = server.url()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).har").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        for _ in 1...2 {
+            let archive = try FileManager.default.fileExists(atPath: file) ? HARArchive(contentsOf: file) : HARArchive([])
+            let replay = ReplayTransport(archive, miss: .record(HTTPClient.defaultTransport))
+            let client = HTTPClient(baseURL: api, transport: replay)
+            let user = try await client.get("users/42").value(User.self)
+            try replay.archive.encoded().write(to: URL(fileURLWithPath: file))
+            #expect(user == User(name: "Ann"))
         }
-        let offline = HTTPClient(baseURL: server.url(), transport: replay)
-        #expect(try await offline.get("users/42").value(User.self) == User(name: "Ann"))
-        #expect(try await offline.get("users/43").result().head.status == .notFound)
+        #expect(server.requestCount == 1)
+        #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("s3cret"))
+        let offline = HTTPClient(baseURL: server.url(), transport: ReplayTransport(try HARArchive(contentsOf: file)))
         await #expect {
-            try await offline.get("users/44").data()
+            try await offline.get("users/43").data()
         } throws: { error in
-            (error as? HTTPError)?.code == .connection
+            (error as? HTTPError)?.code == .notRecorded
         }
-        #expect(server.requestCount == 2)
-    }
-
-    /// What a file keeps of an exchange.
-    struct Recorded: Codable {
-        let status: Int
-        let fields: [[String]]
-        let body: Data
-
-        init(_ exchange: RecordingTransport.Exchange) throws {
-            let response = try exchange.result.get()
-            let headers = response.headers
-            status = response.status.code
-            fields = headers.filter { !headers.isSensitive($0.name) }.map { [$0.name.rawValue, $0.value] }
-            body = response.data
-        }
-
-        var reply: StubTransport.Reply {
-            var headers = HTTPHeaders()
-            for field in fields { headers.add(HTTPHeaders.Name(field[0]), field[1]) }
-            return .respond(HTTPStatus(status), headers: headers, body: .data(body))
-        }
-    }
-
-    @Test("A recording in a file")
-    func recordingFile() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).json")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let stub = StubTransport(status: .ok, headers: ["X-Version": "2", "Set-Cookie": "sid=s3cret"], body: "hello")
-        let recording = RecordingTransport(stub)
-        _ = try await HTTPClient(transport: recording).get("https://api.example.com/greeting").string()
-
-        try JSONEncoder().encode(recording.exchanges.map(Recorded.init)).write(to: file)
-
-        let recorded = try JSONDecoder().decode([Recorded].self, from: Data(contentsOf: file))
-        let replay = StubTransport(sequence: recorded.map(\.reply))
-
-        let response = try await HTTPClient(transport: replay).get("https://api.example.com/greeting").response()
-        #expect(response.data == Data("hello".utf8) && response.headers["X-Version"] == "2")
-        #expect(!response.headers.contains(.setCookie))
-        #expect(try !String(contentsOf: file, encoding: .utf8).contains("s3cret"))
     }
 
     @Test("The laws are those of the table")
