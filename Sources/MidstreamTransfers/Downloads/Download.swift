@@ -52,13 +52,23 @@ final class Download: Sendable {
         do {
             let response = try await fetch()
             try verify()
-            try part.complete(isSynchronized: source.options.isSynchronized)
+            try await complete()
             return response
         } catch {
             // Going on with what has another digest would end in the same.
             if (error as? HTTPError)?.code == .digestMismatch { part.discard() } else { leave() }
             throw error
         }
+    }
+
+    private func complete() async throws {
+        guard source.options.isSynchronized else { return try part.complete(isSynchronized: false) }
+        // A disk may take seconds for it, in which a thread of the pool would run no task.
+        let end = Suspension<Result<Void, any Error>>()
+        DispatchQueue.global().async { [part] in
+            end.resume(Result { try part.complete(isSynchronized: true) })
+        }
+        try await end.value().get()
     }
 
     // MARK: What is there already
