@@ -50,6 +50,14 @@ struct TaskExamples {
         #expect(!exists)
     }
 
+    @Test("A text with a byte that is none of it")
+    func lossyText() async throws {
+        let (client, _) = client(.respond(.ok, body: .bytes([0x61, 0xFF])), .respond(.ok, body: .bytes([0x61, 0xFF])))
+        let text = String(decoding: try await client.get("report").data(), as: UTF8.self)
+        #expect(text == "a\u{FFFD}")
+        await #expect(throws: HTTPError.self) { try await client.get("report").string() }
+    }
+
     private struct Post: Codable, Sendable, Equatable { let postTitle: String }
 
     @Test("Optional items of a query")

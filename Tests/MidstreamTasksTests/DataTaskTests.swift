@@ -153,7 +153,13 @@ import Testing
             ("text/plain;charset=\"utf-8\"", [0xC3, 0xA4], "ä"),
             ("text/plain; x=y; Charset=UTF-16BE", [0x00, 0xE4], "ä"), ("text/plain", [0xE4], nil),
             ("text/plain; charset=klingon", [0x41], nil),
-            ("text/plain; charset=us-ascii", [0xE4], nil),
+            ("text/plain; charset=us-ascii", [0x41, 0xE4], "Aä"), ("text/plain; charset=latin1", [0x80, 0x93, 0x81], "€“\u{81}"),
+            ("text/plain; charset=windows-1252", [0x0D, 0x0A, 0x8D, 0x8F, 0x90, 0x9D], "\r\n\u{8D}\u{8F}\u{90}\u{9D}"),
+            ("text/plain; charset=windows-1250", [0x8A, 0xE1], "Šá"), ("text/plain; charset=windows-1251", [0xCF, 0xF0], "Пр"),
+            ("text/plain; charset=windows-1253", [0xE1], "α"), ("text/plain; charset=windows-1254", [0xF0], "ğ"),
+            ("text/plain; charset=iso-8859-2", [0xB1], "ą"), ("text/plain; charset=Shift_JIS", [0x83, 0x65, 0xB1], "テｱ"),
+            ("text/plain; charset=iso-2022-jp", [0x1B, 0x24, 0x42, 0x25, 0x46, 0x1B, 0x28, 0x42, 0x61], "テa"),
+            ("text/plain; charset=shift_jis", [0x83], nil),
         ] as [(String, [UInt8], String?)])
     func textIsReadByItsCharset(type: String, bytes: [UInt8], text: String?) async throws {
         let stub = StubTransport(status: .ok, headers: ["Content-Type": type], body: .bytes(bytes))
@@ -163,6 +169,18 @@ import Testing
         } else {
             #expect((await failure { try await task.string() } as? HTTPError)?.code == .decoding)
         }
+    }
+
+    @Test(
+        arguments: [
+            ("iso-8859-15", "The charset \"iso-8859-15\" of the body isn't known here."),
+            ("utf-8", "The body is no text of the charset \"utf-8\"."),
+        ] as [(String, String)])
+    func aCharsetThatIsNotKnownIsNoFaultOfTheBody(charset: String, message: String) async {
+        let stub = StubTransport(
+            status: .ok, headers: ["Content-Type": "text/plain; charset=\(charset)"], body: .bytes([0xA4]))
+        let error = await failure { try await HTTPClient.stubbed(stub).get("a").string() } as? HTTPError
+        #expect(error?.code == .decoding && error?.message == message)
     }
 }
 

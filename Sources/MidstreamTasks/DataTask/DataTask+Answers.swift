@@ -79,26 +79,53 @@ extension RequestTask where Element == TaskResult<Data> {
     public func data() async throws -> Data { try await result().get() }
 
     /// Asks for the result and gives its body as text, by the charset of its `Content-Type`; UTF-8 when it names none.
+    /// As browsers do, ISO 8859-1 and US-ASCII are read as windows-1252, which they often are.
     ///
     /// - Throws: What ``data()`` throws; ``HTTPError/Code/decoding`` when the body isn't text of that charset, or the charset is
-    ///   none of UTF-8, UTF-16, ISO 8859-1 and US-ASCII.
+    ///   none of UTF-8, UTF-16, windows-1250 to windows-1254, ISO 8859-1 and -2, US-ASCII, Shift_JIS and ISO-2022-JP.
     public func string() async throws -> String {
         let result = try await result()
         let data = try result.get()
         let named = result.head.headers[.contentType].flatMap { FieldValueScanner.parameter("charset", of: $0) }
         let charset = named?.lowercased() ?? "utf-8"
-        guard let encoding = Self.encodings[charset], let text = String(data: data, encoding: encoding) else {
-            throw HTTPError(
-                .decoding, "The body is no text of the charset \(charset.debugDescription).",
-                request: result.anyResponse.request, response: result.anyResponse)
+        func failure(_ message: String) -> HTTPError {
+            HTTPError(.decoding, message, request: result.anyResponse.request, response: result.anyResponse)
         }
+        guard let encoding = Self.encoding(of: charset) else {
+            throw failure("The charset \(charset.debugDescription) of the body isn't known here.")
+        }
+        let text = String(data: data, encoding: encoding) ?? (encoding == .windowsCP1252 ? Self.windows1252(data) : nil)
+        guard let text else { throw failure("The body is no text of the charset \(charset.debugDescription).") }
         return text
     }
 
-    private static var encodings: [String: String.Encoding] {
-        [
-            "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "iso-8859-1": .isoLatin1, "utf-16": .utf16,
-            "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
-        ]
+    /// Foundation has a constant for these, and on Linux a reader: it has none of EUC-JP.
+    private static func encoding(of charset: String) -> String.Encoding? {
+        switch charset {
+        case "utf-8", "utf8": .utf8
+        case "utf-16": .utf16
+        case "utf-16le": .utf16LittleEndian
+        case "utf-16be": .utf16BigEndian
+        // WHATWG Encoding §4.2
+        case "windows-1252", "cp1252", "iso-8859-1", "latin1", "us-ascii", "ascii": .windowsCP1252
+        case "windows-1250": .windowsCP1250
+        case "windows-1251": .windowsCP1251
+        case "windows-1253": .windowsCP1253
+        case "windows-1254": .windowsCP1254
+        case "iso-8859-2": .isoLatin2
+        case "shift_jis": .shiftJIS
+        case "iso-2022-jp": .iso2022JP
+        default: nil
+        }
+    }
+
+    /// Text with any of the five bytes that windows-1252 leaves undefined, which stand for themselves (WHATWG Encoding §9).
+    private static func windows1252(_ data: Data) -> String {
+        let scalars = (0...UInt8.max).map { byte in
+            String(data: Data([byte]), encoding: .windowsCP1252)?.unicodeScalars.first ?? Unicode.Scalar(byte)
+        }
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: data.lazy.map { scalars[Int($0)] })
+        return String(text)
     }
 }
