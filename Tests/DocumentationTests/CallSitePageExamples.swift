@@ -4,7 +4,7 @@ import MidstreamTesting
 import Testing
 
 #if os(Linux)
-    import MidstreamCurl
+    import MidstreamWire
 #endif
 
 @Suite("CallSites.md", .timeLimit(.minutes(10)))
@@ -106,8 +106,8 @@ struct CallSitePageExamples {
     #if os(Linux)
         @Test("A proxy")
         func proxy() {
-            let client = HTTPClient(transport: CurlTransport(configuration: .init(proxy: .http("http://proxy.example.com:3128"))))
-            #expect(client.pipeline.transport == "CurlTransport")
+            let client = HTTPClient(transport: WireTransport(configuration: .init(proxy: .http("http://proxy.example.com:3128"))))
+            #expect(client.pipeline.transport == "WireTransport")
         }
     #endif
 }

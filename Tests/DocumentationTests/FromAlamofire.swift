@@ -59,10 +59,12 @@ struct FromAlamofire {
         defer { server.shutdown() }
         server.respond { _ in .init(body: "film") }
         let client = HTTPClient(baseURL: server.url())
-        _ = try await client.post("films", body: .multipart([.field("title", "Rain"), .file("film", file)])).data()
+        let form: [MultipartForm.Part] = [.field("title", "Rain"), .file("film", file, contentType: "video/mp4")]
+        _ = try await client.post("films", body: .multipart(form)).data()
 
         try await client.get("film").download(to: copy) { print($0.fraction ?? 0) }
-        #expect(try await server.takeRequest().text.contains("Rain"))
+        let sent = try await server.takeRequest().text
+        #expect(sent.contains("Rain") && sent.contains("video/mp4"))
         #expect(try Data(contentsOf: copy) == Data("film".utf8))
     }
 }

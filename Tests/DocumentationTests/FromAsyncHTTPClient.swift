@@ -4,7 +4,7 @@ import MidstreamTesting
 import Testing
 
 #if os(Linux)
-    import MidstreamCurl
+    import MidstreamWire
 #endif
 
 @Suite("Coming from AsyncHTTPClient", .timeLimit(.minutes(10)))
@@ -31,7 +31,7 @@ struct FromAsyncHTTPClient {
             defer { server.shutdown() }
             server.respond { .init(body: .bytes($0.body)) }
             let baseURL = server.url()
-            let transport = CurlTransport(configuration: .init(connectTimeout: .seconds(5), idleTimeout: .seconds(30)))
+            let transport = WireTransport(configuration: .init(connectTimeout: .seconds(5), idleTimeout: .seconds(30)))
             let client = HTTPClient(
                 baseURL: baseURL, configuration: .init(timeout: .seconds(60), redirects: .follow(limit: 3)), transport: transport)
             defer { transport.close() }
