@@ -75,6 +75,8 @@ final class ModelLink: FleetStore {
         case arrives(after: Duration)
         /// It does what it says, and its answer comes too late.
         case isAnsweredLate
+        /// It does what it says, and its sender hears of that after something else has been done.
+        case isAnswered(after: @Sendable () async -> Void)
         case isLost
     }
 
@@ -96,6 +98,10 @@ final class ModelLink: FleetStore {
         case .isAnsweredLate:
             _ = work()
             try? await model.stopwatch.timer.sleep(for: patience)
+        case .isAnswered(let change):
+            let value = work()
+            await change()
+            return .success(value)
         case .isLost: try? await model.stopwatch.timer.sleep(for: patience)
         }
         return .failure(.timedOut)

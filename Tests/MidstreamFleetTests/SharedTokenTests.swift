@@ -297,6 +297,49 @@ struct SharedTokenTests {
         #expect(model.withToken(name) { token, _ in token.spentUntil == nil })
     }
 
+    /// A member that is stopped each time that it is answered, but for the last: for two minutes, in which something else is done.
+    private func stopped(
+        _ times: Int, _ model: ModelStore, on clock: TestClock, while change: @escaping @Sendable () async -> Void = {}
+    ) -> FleetCore {
+        let left = Locked(times)
+        let link = ModelLink(model) {
+            let isLast = left.withLock { left in
+                left -= 1
+                return left < 0
+            }
+            if isLast { return .arrives(after: .zero) }
+            return .isAnswered(after: {
+                clock.advance(by: .seconds(120))
+                await change()
+            })
+        }
+        let core = FleetCore(name: "f", key: testKey, member: "m", clock: clock, store: link)
+        Belongings.current?.add(core)
+        return core
+    }
+
+    @Test("isn't spent again by a member that was stopped while it was told that it may, and another one did meanwhile")
+    func stoppedBeforeItsTurn() async throws {
+        let (issuer, clock) = (Issuer(), TestClock())
+        let model = ModelStore(clock)
+        let other = authenticator(stopped(0, model, on: clock), issuer)
+        let core = stopped(1, model, on: clock) { _ = try? await other.refresh(nil) }
+        #expect(try await authenticator(core, issuer).refresh(nil).accessToken == "canary-access-1")
+        #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+    }
+
+    @Test("isn't asked for without end by a member that is stopped again and again", arguments: [5, 6])
+    func stoppedAgain(times: Int) async throws {
+        let (issuer, clock) = (Issuer(), TestClock())
+        let a = authenticator(stopped(times, ModelStore(clock), on: clock), issuer)
+        if times == 5 {
+            #expect(try await a.refresh(nil).accessToken == "canary-access-1")
+        } else {
+            let error = await #expect(throws: FleetRefreshError.self) { try await a.refresh(nil) }
+            #expect(error?.code == .late && issuer.counts == .init(refreshes: 0, reuses: 0))
+        }
+    }
+
     @Test("is sealed anew by a member that opens it with a former key, so that others can do without that")
     func rotation() async throws {
         let issuer = Issuer()

@@ -32,6 +32,8 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
 
     /// What the lock lasts beyond the refresh, for the write after it.
     private static var margin: Duration { .seconds(15) }
+    /// How often a lock is asked for anew at most that was granted too long ago.
+    private static var mostStops: Int { 5 }
 
     init(
         _ base: Base, _ core: FleetCore, name: String, whenAlone: TokenWhenAlone?, refreshTimeout: Duration,
@@ -69,10 +71,10 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         // A lock that was granted after all, to a request whose answer didn't come in time, is given back.
         var asked: TokenRecord?
         defer { if let asked { shared.release(mayHoldAs: holder, of: asked, for: lease) } }
-        var pause = Duration.milliseconds(20)
+        var (pause, stops) = (Duration.milliseconds(20), 0)
         while true {
             try Task.checkCancellation()
-            let (mine, heard) = (shared.held(for: credential), core.newsHeard)
+            let (mine, heard, begin) = (shared.held(for: credential), core.newsHeard, core.stopwatch.elapsed)
             // Another call of this process may have been quicker.
             if let token = mine.token, token != credential, !base.needsRefresh(token) { return await saved(token) }
             switch await core.store.takeToken(shared.name, insteadOf: mine.record, holder: holder, lease: lease, grace: grace) {
@@ -85,8 +87,14 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
                 }
                 try await core.timer.sleep(for: min(pause, .milliseconds(100)))
             case .success(.mine):
+                // A process that was stopped while the answer was on its way may have lost the lock since. Who asks again keeps it, or finds
+                // what another member has obtained.
+                if stops < Self.mostStops, isLate(since: begin) {
+                    (asked, stops) = (mine.record, stops + 1)
+                    continue
+                }
                 asked = nil
-                return try await obtained(insteadOf: mine, holder)
+                return try await obtained(insteadOf: mine, holder, since: begin)
             case .success(.other(let record)):
                 guard mine.isOlder(than: record) else {
                     _ = await shared.offer(grace: grace)
@@ -147,15 +155,17 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         if case .clientCredentials = (base as? OAuthAuthenticator)?.grant { true } else { false }
     }
 
+    /// Whether a lock that was asked for then may be another member's before the issuer has been asked.
+    private func isLate(since begin: Duration) -> Bool { core.stopwatch.elapsed - begin >= min(Self.margin, lease / 2) }
+
     /// Asks the issuer, for all.
-    private func obtained(insteadOf mine: SharedToken.Held, _ holder: String) async throws -> OAuthToken {
-        let begin = core.stopwatch.elapsed
+    ///
+    /// - Parameter begin: When the lock was asked for.
+    private func obtained(insteadOf mine: SharedToken.Held, _ holder: String, since begin: Duration) async throws -> OAuthToken {
         do {
             await hand(over: mine)
-            // A process that was stopped here may find that another one has the lock.
-            guard core.stopwatch.elapsed - begin < min(Self.margin, lease / 2) else {
-                throw FleetRefreshError(code: .late, retryAfter: .milliseconds(100))
-            }
+            // It may have been stopped here as well.
+            guard !isLate(since: begin) else { throw FleetRefreshError(code: .late, retryAfter: .milliseconds(100)) }
             let (token, record) = try await refreshed(mine)
             switch await core.store.writeToken(record, as: shared.name, holder: holder) {
             case .success(true): return token
