@@ -32,8 +32,12 @@ final class Permits: ScopeState {
         var adaptive: AdaptiveLimit?
         let fixed: Int
         var inFlight = 0
-        var queue: [Waiter] = []
+        /// Those who wait, the first to come first. The sheddable are served when there is no other.
+        var ordinary: [Waiter] = []
+        var sheddable: [Waiter] = []
         var latencies = Latencies()
+
+        var queued: Int { ordinary.count + sheddable.count }
 
         var limit: Int { adaptive?.whole ?? fixed }
 
@@ -62,10 +66,10 @@ final class Permits: ScopeState {
     }
 
     var snapshot: ConcurrencyLimit.State {
-        state.withLock { .init(limit: $0.limit, inFlight: $0.inFlight, queued: $0.queue.count) }
+        state.withLock { .init(limit: $0.limit, inFlight: $0.inFlight, queued: $0.queued) }
     }
 
-    func isIdle(at now: Int64) -> Bool { state.withLock { $0.inFlight == 0 && $0.queue.isEmpty } }
+    func isIdle(at now: Int64) -> Bool { state.withLock { $0.inFlight == 0 && $0.queued == 0 } }
 
     func quantile(_ share: Double, at now: Int64) -> Duration? { state.withLock { $0.latencies.quantile(share, at: now) } }
 
@@ -85,11 +89,11 @@ final class Permits: ScopeState {
         let waiter = Waiter(isSheddable: isSheddable)
         let leaving: [Waiter]? = state.withLock { state in
             var evicted: [Waiter] = []
-            if state.queue.count >= places {
-                guard !isSheddable, let place = state.queue.lastIndex(where: \.isSheddable) else { return nil }
-                evicted = [state.queue.remove(at: place)]
+            if state.queued >= places {
+                guard !isSheddable, let last = state.sheddable.popLast() else { return nil }
+                evicted = [last]
             }
-            state.queue.append(waiter)
+            if isSheddable { state.sheddable.append(waiter) } else { state.ordinary.append(waiter) }
             // A permit may have come back since there was none.
             return evicted + admitNext(&state)
         }
@@ -103,9 +107,17 @@ final class Permits: ScopeState {
         state.withLock { state in
             // One that has its permit isn't in the queue any more.
             if let permit = waiter.permit.take() { return permit }
-            if let place = state.queue.firstIndex(where: { $0 === waiter }) { state.queue.remove(at: place) }
+            if waiter.isSheddable {
+                Self.remove(waiter, from: &state.sheddable)
+            } else {
+                Self.remove(waiter, from: &state.ordinary)
+            }
             return nil
         }
+    }
+
+    private static func remove(_ waiter: Waiter, from queue: inout [Waiter]) {
+        if let place = queue.firstIndex(where: { $0 === waiter }) { queue.remove(at: place) }
     }
 
     /// Counts a response whose permit is still held.
@@ -141,11 +153,10 @@ final class Permits: ScopeState {
     /// - Returns: Those to be resumed, outside the lock.
     private func admitNext(_ state: inout State) -> [Waiter] {
         var granted: [Waiter] = []
-        while !state.queue.isEmpty {
-            let isPressed = state.queue.count * 2 > places
-            let ordinary = isPressed ? state.queue.lastIndex { !$0.isSheddable } : state.queue.firstIndex { !$0.isSheddable }
-            guard state.hasPermit(isSheddable: ordinary == nil) else { break }
-            let waiter = state.queue.remove(at: ordinary ?? (isPressed ? state.queue.count - 1 : 0))
+        while state.queued > 0, state.hasPermit(isSheddable: state.ordinary.isEmpty) {
+            let isPressed = state.queued * 2 > places
+            func takeNext(of queue: inout [Waiter]) -> Waiter { isPressed ? queue.removeLast() : queue.removeFirst() }
+            let waiter = state.ordinary.isEmpty ? takeNext(of: &state.sheddable) : takeNext(of: &state.ordinary)
             waiter.permit = Permit(self)
             state.inFlight += 1
             granted.append(waiter)

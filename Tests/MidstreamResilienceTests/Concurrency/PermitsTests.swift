@@ -79,6 +79,30 @@ struct PermitsTests {
         #expect(permit(of: sheddable, in: permits) != nil && permit(of: other, in: permits) != nil)
     }
 
+    @Test("those that aren't sheddable go first, in their order, and take the place of the last sheddable one")
+    func ordinaryFirst() throws {
+        let permits = Permits("k", .fixed(2), queue: 8)
+        var kept = (0..<2).map { _ in take(permits) }
+        #expect(!kept.contains { $0 == nil })
+        let kinds = [true, false, true, false]
+        let waiters = try kinds.map { kind in try #require(permits.enqueue(isSheddable: kind)) }
+        // Half of the places are taken: the first to come first. One permit alone is the sheddable one's.
+        for served in [1, 3, 0, 2] {
+            kept = []
+            kept = [permit(of: waiters[served], in: permits)]
+            #expect(kept[0] != nil)
+        }
+        kept = []
+        #expect(permits.snapshot == .init(limit: 2, inFlight: 0, queued: 0))
+        let full = Permits("k", .fixed(1), queue: 3)
+        let only = take(full)
+        let three = try [true, false, true].map { kind in try #require(full.enqueue(isSheddable: kind)) }
+        #expect(full.enqueue(isSheddable: true) == nil)
+        let other = try #require(full.enqueue(isSheddable: false))
+        #expect(three.map(\.suspension.isOver) == [false, false, true])
+        withExtendedLifetime((only, other)) {}
+    }
+
     @Test("a limit that grows lets in who waits")
     func grows() {
         let permits = Permits("k", .adaptive(start: 4, in: 1...100), queue: 5)
