@@ -102,6 +102,21 @@ struct SharedTokenTests {
         #expect(tokens.filter(isStored).count == 1)
     }
 
+    @Test("is found by its name among thousands, once for each that holds it, and forgotten when nobody does")
+    func thousandsOfNames() {
+        let core = member()
+        var tokens = (0..<5_000).map { core.sharedToken("t\($0)") }
+        let twin = core.sharedToken("t7")
+        #expect(core.tokenNames == 5_000)
+        for token in tokens where token.name != twin.name {
+            #expect(core.tokens(named: token.name).map { $0 === token } == [true])
+        }
+        #expect(core.tokens(named: twin.name).count == 2)
+        tokens = []
+        #expect(core.tokens(named: twin.name).map { $0 === twin } == [true])
+        #expect(core.tokenNames == 1)
+    }
+
     @Test("is put back among others a few at a time, and again after those when it is lost on its way")
     func manyAtOnce() async {
         let (clock, gate, sent) = (TestClock(), Gate(), Locked((all: 0, present: 0, most: 0)))

@@ -13,7 +13,8 @@ final class FleetCore: Sendable {
         var listeners: [(token: String, wait: Suspension<Void>)] = []
         /// How much news there has been.
         var heard = 0
-        var tokens: [WeakToken] = []
+        /// By their names in the store, of which several clients may have one.
+        var tokens: [String: [ObjectIdentifier: WeakToken]] = [:]
         var removals = 0
         /// The stamps of removals that the store hasn't taken.
         var owed: Set<String> = []
@@ -80,12 +81,24 @@ final class FleetCore: Sendable {
 
     func sharedToken(_ name: String) -> SharedToken {
         let token = SharedToken(self, name)
-        state.withLock { state in
-            state.tokens.removeAll { $0.token == nil }
-            state.tokens.append(WeakToken(token: token))
-        }
+        state.withLock { $0.tokens[token.name, default: [:]][ObjectIdentifier(token)] = WeakToken(token: token) }
         return token
     }
+
+    /// Called by one that goes. Looks at no other, which might go as well, while the lock is held.
+    func forget(_ token: ObjectIdentifier, _ name: String) {
+        state.withLock { state in
+            state.tokens[name]?[token] = nil
+            if state.tokens[name]?.isEmpty == true { state.tokens[name] = nil }
+        }
+    }
+
+    func tokens(named name: String) -> [SharedToken] {
+        state.withLock { $0.tokens[name].map { $0.values.compactMap(\.token) } ?? [] }
+    }
+
+    /// How many names of tokens there are.
+    var tokenNames: Int { state.withLock { $0.tokens.count } }
 
     /// Of how many removals this member knows, its own ones and what may have been one included.
     var removals: Int { state.withLock { $0.removals } }
@@ -199,13 +212,12 @@ extension FleetCore: RedisListener {
         if content?.contains(where: names.isStamp) != false { noteRemoval() }
         guard channel == names.news else {
             // A server that was emptied has forgotten the tokens, too.
-            if content == nil { offerTokens() }
+            if content == nil { offerAll() }
             return
         }
         // One that has evicted a token has forgotten that one, which a member finds that looks for it.
-        if let lost = content?.filter(names.isLoss), !lost.isEmpty {
-            return offerTokens(isAwaited: true) { lost.contains(names.loss(ofToken: $0.name)) }
-        }
+        let lost = content?.compactMap { names.lostToken($0) } ?? []
+        guard lost.isEmpty else { return offer(lost.flatMap { tokens(named: $0) }, isAwaited: true) }
         // Removals are heard here as well, and are nothing to wait for.
         guard content?.contains(where: names.isToken) != false else { return }
         let listeners = state.withLock { state in
@@ -220,13 +232,14 @@ extension FleetCore: RedisListener {
         near.forget(nil)
         noteRemoval()
         // A server that came back may have forgotten, or remember only what is spent by now.
-        if isConnected { offerTokens() }
+        if isConnected { offerAll() }
         changes.send(fleetState)
     }
 
-    private func offerTokens(isAwaited: Bool = false, where isMeant: (SharedToken) -> Bool = { _ in true }) {
-        for token in state.withLock({ $0.tokens.compactMap(\.token) }) where isMeant(token) {
-            guard token.present.record.generation > 0 else { continue }
+    private func offerAll() { offer(state.withLock { $0.tokens.values.flatMap { $0.values.compactMap(\.token) } }) }
+
+    private func offer(_ tokens: [SharedToken], isAwaited: Bool = false) {
+        for token in tokens where token.present.record.generation > 0 {
             token.offerInBackground(holder: "", grace: grace, isAwaited: isAwaited)
         }
     }

@@ -33,6 +33,8 @@ final class SharedToken: Sendable {
         self.name = core.names.token(name)
     }
 
+    deinit { core.forget(ObjectIdentifier(self), name) }
+
     var present: Held { held.withLock { $0 } }
 
     /// The one that a credential is; what isn't known is older than all that the fleet has.

@@ -22,9 +22,11 @@ struct FleetNames: Sendable {
     /// Not hashed with the key: members must agree about tokens while the key is replaced.
     func token(_ name: String) -> String { tokens + "\(Self.hash(name)):v1" }
     func isToken(_ name: String) -> Bool { name.hasPrefix(tokens) }
-    /// What members are told when a token isn't there.
-    func loss(ofToken token: String) -> String { token + ":lost" }
-    func isLoss(_ name: String) -> Bool { isToken(name) && name.hasSuffix(":lost") }
+    /// The token of which members are told that it isn't there; nil: they are told something else.
+    func lostToken(_ message: String) -> String? {
+        guard isToken(message), message.hasSuffix(":lost") else { return nil }
+        return String(message.dropLast(":lost".count))
+    }
     private var tokens: String { prefix + "t:" }
     func lock(ofToken token: String) -> String { token + ":lock" }
     func quota(_ name: String, _ key: String) -> String { prefix + "q:\(Self.hash("\(name.utf8.count) \(name)\(key)")):v1" }
