@@ -46,7 +46,8 @@ public struct CookieInterceptor: HTTPInterceptor {
         let fields = response.receivedHeaders.values(.setCookie)
         guard !fields.isEmpty else { return }
         // An interceptor further in may have sent it elsewhere.
-        let outcomes = jar.store(fields, from: response.request.urlText, since: removals)
+        let serverTime = response.receivedHeaders.serverTime
+        let outcomes = jar.store(fields, from: response.request.urlText, at: serverTime, since: removals)
         response.note(outcomes.map(\.description).joined(separator: ", "))
     }
 

@@ -118,25 +118,36 @@ extension CookieJar {
     /// otherwise keep the jar busy for seconds.
     private static let maximumPerResponse = 3 * CookieShelves.maximumPerDomain
 
+    /// By how many seconds the clocks of a server and of this machine differ at most: a time that is further away is none.
+    private static let mostAhead: TimeInterval = 86_400
+
     /// How often all cookies were removed.
     var removals: Int { shelves.withLock { $0.removals } }
 
     /// Applies the `Set-Cookie` fields of a response from a URL. Those that a server may not send are ignored.
     ///
-    /// - Parameter removals: How often all cookies had been removed when the request was sent; nil: none is under way.
-    func store(_ fields: [String], from url: String, since removals: Int? = nil) -> [Outcome] {
+    /// - Parameters:
+    ///   - serverTime: The time by the server's clock; nil: it is that of the jar.
+    ///   - removals: How often all cookies had been removed when the request was sent; nil: none is under way.
+    func store(_ fields: [String], from url: String, at serverTime: Date? = nil, since removals: Int? = nil) -> [Outcome] {
         guard let target = CookieTarget(url) else { return [] }
         let now = now()
-        let outcomes = fields.prefix(Self.maximumPerResponse).map { store($0, from: target, at: now, since: removals) }
+        let difference = serverTime.map { now.timeIntervalSince($0) } ?? 0
+        let ahead = abs(difference) <= Self.mostAhead ? difference : 0
+        let outcomes = fields.prefix(Self.maximumPerResponse).map {
+            store($0, from: target, at: now, ahead: ahead, since: removals)
+        }
         return fields.count > outcomes.count ? outcomes + [.refused(nil, .tooMany)] : outcomes
     }
 
-    private func store(_ field: String, from target: CookieTarget, at now: Date, since removals: Int?) -> Outcome {
+    private func store(
+        _ field: String, from target: CookieTarget, at now: Date, ahead: TimeInterval, since removals: Int?
+    ) -> Outcome {
         var name: String?
         do throws(CookieRefusal) {
             let line = try SetCookieLine(field)
             name = line.name
-            let cookie = try line.cookie(from: target, at: now, isPublicSuffix: isPublicSuffix)
+            let cookie = try line.cookie(from: target, at: now, ahead: ahead, isPublicSuffix: isPublicSuffix)
             let isOpen = !target.isSecure && !cookie.isSecure
             let refusal: CookieRefusal? = shelves.withLock { shelves in
                 if let removals, removals != shelves.removals { return .emptied }

@@ -71,14 +71,16 @@ struct SetCookieLine {
 
 extension SetCookieLine {
     /// The cookie that the line makes when it comes from there (RFC 6265 §5.3, RFC 6265bis §5.7).
+    ///
+    /// - Parameter ahead: By how many seconds `now` is ahead of the server's clock.
     func cookie(
-        from target: CookieTarget, at now: Date, isPublicSuffix: (String) -> Bool
+        from target: CookieTarget, at now: Date, ahead: TimeInterval, isPublicSuffix: (String) -> Bool
     ) throws(CookieRefusal) -> Cookie {
         let isHostOnly = try isHostOnly(from: target, isPublicSuffix: isPublicSuffix)
         guard !isSecure || target.isSecure else { throw .insecure }
         let cookie = Cookie(
             name: name, value: value, domain: isHostOnly ? target.host : domain ?? target.host, isHostOnly: isHostOnly,
-            path: path ?? target.defaultPath, expires: end(at: now), isSecure: isSecure, isHTTPOnly: isHTTPOnly)
+            path: path ?? target.defaultPath, expires: end(at: now, ahead: ahead), isSecure: isSecure, isHTTPOnly: isHTTPOnly)
         // A `__Host-` cookie needs an explicit path, even if the default would be right.
         guard cookie.keepsPrefixPromise, path != nil || !cookie.isHostPrefixed else { throw .prefix }
         return cookie
@@ -97,11 +99,11 @@ extension SetCookieLine {
         return true
     }
 
-    /// When the cookie ends. `Max-Age` beats `Expires`, and nothing lasts longer than 400 days.
-    private func end(at now: Date) -> Date? {
+    /// When the cookie ends. `Max-Age` beats `Expires`, which is by the server's clock, and nothing lasts longer than 400 days.
+    private func end(at now: Date, ahead: TimeInterval) -> Date? {
         let latest = now.addingTimeInterval(Self.longestLife)
         if let maxAge { return maxAge <= 0 ? .distantPast : min(latest, now.addingTimeInterval(TimeInterval(maxAge))) }
-        return expires.map { min(latest, $0) }
+        return expires.map { min(latest, $0.addingTimeInterval(ahead)) }
     }
 
     /// 400 days.

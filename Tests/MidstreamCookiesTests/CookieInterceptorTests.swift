@@ -54,6 +54,29 @@ struct CookieInterceptorTests {
         #expect(sent(stub) == [[], ["a=1; b=2, c=3"], []])
     }
 
+    @Test(
+        "one ends by the server's clock, where the response tells a time that can be right",
+        arguments: [
+            ("Tue, 14 Nov 2023 22:13:20 GMT", nil, "Tue, 14 Nov 2023 22:43:20 GMT", 1_800),
+            ("Tue, 14 Nov 2023 22:13:20 GMT", "600", "Tue, 14 Nov 2023 22:43:20 GMT", 1_200),
+            ("Wed, 15 Nov 2023 02:13:20 GMT", nil, "Wed, 15 Nov 2023 02:12:20 GMT", nil),
+            ("Tue, 14 Nov 2023 22:13:20 GMT", nil, "Thu, 01 Jan 1970 00:00:00 GMT", nil),
+            (nil, nil, "Tue, 14 Nov 2023 22:43:20 GMT", nil),
+            ("Mon, 01 Jan 1601 00:00:00 GMT", nil, "Thu, 01 Jan 1970 00:00:00 GMT", nil),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", nil, "Wed, 15 Nov 2023 22:13:20 GMT", 79_200),
+            ("soon", nil, "Wed, 15 Nov 2023 22:13:20 GMT", 79_200),
+        ] as [(String?, String?, String, TimeInterval?)])
+    func serverClock(date: String?, age: String?, end: String, life: TimeInterval?) async throws {
+        // Two hours after the first date.
+        let now = Date(timeIntervalSince1970: 1_700_007_200)
+        let jar = CookieJar(now: { now })
+        var headers: HTTPHeaders = ["Set-Cookie": "a=1; Expires=\(end)"]
+        headers[.date] = date
+        headers[.age] = age
+        _ = try await client(StubTransport(status: .ok, headers: headers), jar).send(HTTPRequest(url))
+        #expect(jar.cookies.first?.expires?.timeIntervalSince(now) == life)
+    }
+
     @Test("those of an answer that somebody's interceptor further in gives up are kept, and come with the request that follows")
     func givenUp() async throws {
         let jar = try jar(("sid", "1"))

@@ -8,15 +8,22 @@ extension HTTPResponse {
     /// - Parameter now: The time, for a date in a response that doesn't tell the server's.
     package func retryAfter(at now: () -> Date) -> Duration? {
         guard status == .tooManyRequests || status == .serviceUnavailable, let value = headers[.retryAfter] else { return nil }
-        // Of a list the first counts (RFC 9111 §5.1). What is longer than 68 years is longer than what is asked for.
-        let age = min(headers.members(of: .age).first.flatMap { Int64(digits: $0) } ?? 0, 1 << 31)
         if value.utf8.allSatisfy({ 48...57 ~= $0 }) {
             // More digits than this is more than 30 years; the cap cuts it in any case.
             let digits = value.utf8.drop { $0 == 48 }.prefix(9)
-            return value.isEmpty ? nil : .seconds(max(0, (Int64(Substring(digits)) ?? 0) - age))
+            return value.isEmpty ? nil : .seconds(max(0, (Int64(Substring(digits)) ?? 0) - headers.age))
         }
-        let serverTime = headers[.date].flatMap { HTTPDate.parse($0) }.map { $0 + Double(age) } ?? now()
+        let serverTime = headers.serverTime ?? now()
         guard let date = HTTPDate.parse(value, now: serverTime) else { return nil }
         return .seconds(max(0, min(date.timeIntervalSince(serverTime), 1e9)))
     }
+}
+
+extension HTTPHeaders {
+    /// The server's time: the response's `Date`, and the time for which a cache has kept it since. Nil: it doesn't tell.
+    package var serverTime: Date? { self[.date].flatMap { HTTPDate.parse($0) }.map { $0 + Double(age) } }
+
+    /// For how many seconds a cache has kept the response. Of a list the first counts (RFC 9111 §5.1). What is longer than 68 years is longer
+    /// than what anything is asked for.
+    fileprivate var age: Int64 { Swift.min(members(of: .age).first.flatMap { Int64(digits: $0) } ?? 0, 1 << 31) }
 }
