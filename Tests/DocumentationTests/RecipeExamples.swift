@@ -205,6 +205,28 @@ struct RecipeExamples {
         }
     #endif
 
+    @Test("Many hosts: those that are dead cost the others nothing")
+    func manyHosts() async throws {
+        let stub = StubTransport { request in
+            guard request.urlText.hasPrefix("https://alive.example.com/") else {
+                throw HTTPError(.connection, "It is dead.", request: request, phase: .notSent)
+            }
+            return HTTPResponse(status: request.attempt == 1 ? .serviceUnavailable : .ok, request: request)
+        }
+        var configuration = HTTPClient.Configuration(timeout: .seconds(120), maxRetries: 2)
+        configuration.retryBudget = nil  // a breaker for each host takes its place
+        // Retries come at once.
+        configuration.clock = TestClock()
+        configuration.random = { 0 }
+        let client = HTTPClient(configuration: configuration, transport: stub) {
+            CircuitBreaker(minimum: 5, window: .seconds(60))  // so few a second never make 20 in 10 s
+            RateLimit(perSecond: 1, burst: 3, maximumWait: .seconds(60))  // and half of the timeout at most
+        }
+        for number in 0..<30 { _ = try? await client.send(HTTPRequest("https://dead\(number).example.com/")) }
+        #expect(stub.requests.count == 90)
+        #expect(try await client.send(HTTPRequest("https://alive.example.com/")).status == .ok)
+    }
+
     /// When whoever is being served stops waiting.
     enum Upstream {
         @TaskLocal static var deadline: ContinuousClock.Instant?

@@ -216,9 +216,12 @@ public final class RateLimit: HTTPInterceptor {
         let wait = Duration.nanoseconds(wait)
         next.position.record({ .quotaWait(key: shelf.key, wait: wait, isSent: false) }, about: request)
         let bound =
-            wait > maximumWait ? "and requests wait at most \(maximumWait.brief)" : "which is longer than this one may still wait"
+            wait > maximumWait
+            ? "and requests wait at most \(maximumWait.brief), the limit's maximumWait"
+            : "which is longer than this one may still wait: maximumWait in all, and half of what is left of its timeout and deadline"
         return HTTPError(
-            .rateLimited, "The quota of \(shelf.key) is used up for \(wait.brief), \(bound). Send fewer, or later.",
+            .rateLimited,
+            "The quota of \(shelf.key) is used up for \(wait.brief), \(bound). Send fewer, or later, or let them wait longer.",
             request: request, phase: .notSent)
     }
 

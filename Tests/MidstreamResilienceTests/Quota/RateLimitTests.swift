@@ -57,8 +57,13 @@ struct RateLimitTests {
         let hasty = request
         let error = try #require(await httpError { try await client.send(hasty) })
         #expect(error.code == .rateLimited && error.phase == .notSent)
-        let reason = byDeadline ? "which is longer than this one may still wait" : "and requests wait at most 5.0 s"
-        #expect(error.message == "The quota of https://h is used up for 10.0 s, \(reason). Send fewer, or later.")
+        let reason =
+            byDeadline
+            ? "which is longer than this one may still wait: maximumWait in all, and half of what is left of its timeout and deadline"
+            : "and requests wait at most 5.0 s, the limit's maximumWait"
+        #expect(
+            error.message
+                == "The quota of https://h is used up for 10.0 s, \(reason). Send fewer, or later, or let them wait longer.")
         #expect(error.trace?.events(named: "quota.wait").map(\.attributes["sent"]) == [false])
     }
 

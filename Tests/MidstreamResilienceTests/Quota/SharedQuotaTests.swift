@@ -70,7 +70,8 @@ struct SharedQuotaTests {
         #expect(error.code == .rateLimited && error.phase == .notSent)
         #expect(
             error.message
-                == "The quota of https://h is used up for 9.0 s, and requests wait at most 5.0 s. Send fewer, or later.")
+                == "The quota of https://h is used up for 9.0 s, and requests wait at most 5.0 s, the limit's maximumWait. "
+                + "Send fewer, or later, or let them wait longer.")
         #expect(quota.given.withLock { $0 } == 0)
         #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .rateLimited)
         await eventually { quota.given.withLock { $0 } == 1 }
