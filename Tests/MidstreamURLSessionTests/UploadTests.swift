@@ -110,6 +110,14 @@ import Testing
         await #expect(throws: Broken.self) { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }
     }
 
+    /// Which may be made of the answers of another server.
+    @Test func whatTheStreamThrowsIsNoFailureOfTheServer() async throws {
+        let server = try RawServer { $0.waitForClose() }
+        let body = HTTPBody.stream(chunks(["hello"], thenThrow: HTTPError(.connectionLost)))
+        let error = await httpError { try await transport.deliver(HTTPRequest(.put, server.url, body: body)) }
+        #expect(error?.code == .connectionLost && error?.isRefusedHere == true)
+    }
+
     @Test func aFileIsSentWhole() async throws {
         let file = temporaryPath(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }

@@ -154,7 +154,9 @@
         }
 
         /// Curl keeps a connection of HTTP/2 otherwise; while others use it, it stays theirs.
-        override func distrustConnection(of transfer: Transfer) { transfer.curl.handle?.set(CURLOPT_FORBID_REUSE, 1) }
+        override func distrustConnection(of transfer: Transfer) {
+            if !transfer.awaitsBody { transfer.curl.handle?.set(CURLOPT_FORBID_REUSE, 1) }
+        }
 
         override func countConnections(in statistics: inout TransportStatistics) {
             var used: [Int32: String?] = [:]

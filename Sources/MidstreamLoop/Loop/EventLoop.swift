@@ -106,7 +106,8 @@
         ///
         /// - Parameter isClean: Whether its connection may be used again.
         open func release(_ transfer: Transfer, isClean: Bool) {}
-        /// A transfer is about to end because its server was too slow: its connection is to have no further ones.
+        /// A transfer is about to end since it has taken too long: its connection is to have no further ones, unless the server waits for the
+        /// request's body (``Transfer/awaitsBody``).
         open func distrustConnection(of transfer: Transfer) {}
         /// Whether nobody has to watch the sockets as long as no transfer is under way.
         open var mayRest: Bool { true }

@@ -36,6 +36,9 @@
     }
 
     extension Feeder {
+        /// Whether there is nothing to send until the body brings more.
+        var isAwaited: Bool { withTask { $0.isAwaited } }
+
         /// Ends the task; nothing more is sent.
         func stop() {
             let (task, waiter) = withTask { feeding in

@@ -338,6 +338,17 @@
             return stall <= loop.now ? stall : min(stall, nextLook)
         }
 
+        /// Whether the server waits for a piece of the request's body that isn't there.
+        package final var awaitsBody: Bool {
+            // Leave to send it is waited for as well.
+            guard isSendingPaused else { return false }
+            return switch outgoing {
+            case .none, .bytes: false
+            case .chunks(let feeder): feeder.isAwaited
+            case .file(let feeder): feeder.isAwaited
+            }
+        }
+
         /// What the transfer ends with when its transport is closed.
         package final func closedError() -> HTTPError {
             HTTPError(.connection, HTTPError.transportClosed.message, request: request, phase: phase).refusedHere.forGood
@@ -348,9 +359,15 @@
                 let error = HTTPError(.timeout, "No connection was free within the time allowed.", request: request, phase: phase)
                 return phase == .notSent ? error.refusedHere : error
             }
+            if awaitsBody {
+                let message = "The request's body didn't come within the time allowed."
+                return HTTPError(.timeout, message, request: request, phase: phase).refusedHere
+            }
             let what: String =
                 if timeLimit > loop.now {
                     head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
+                } else if isBegun, isUploading {
+                    "The request's body wasn't sent"
                 } else if isPiped {
                     "The connection didn't stand"
                 } else {

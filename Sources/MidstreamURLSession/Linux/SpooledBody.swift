@@ -23,7 +23,10 @@
         static func reading(_ body: HTTPBody, length: Int64?) async throws -> SpooledBody {
             let ending = Suspension<Result<SpooledBody, any Error>>()
             let reader = Task { ending.resume(await .of { try await SpooledBody(reading: body, length: length) }) }
-            if case .value(let result) = await ending.wait() { return try result.get() }
+            if case .value(let result) = await ending.wait() {
+                // Whatever it was, the server has had no part in it.
+                do { return try result.get() } catch { throw (error as? HTTPError)?.refusedHere ?? error }
+            }
             reader.cancel()
             throw CancellationError()
         }

@@ -77,7 +77,7 @@
                 dial.isDistrusted = true
                 // The transfer's end tells how far the dial has come.
                 transfer.wire.measured.times = dial.times
-            case let stream as HTTP2Stream: stream.connection.distrust()
+            case let stream as HTTP2Stream where !transfer.awaitsBody: stream.connection.distrust()
             default: break
             }
         }

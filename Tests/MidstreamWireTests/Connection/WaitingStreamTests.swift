@@ -29,6 +29,32 @@
             #expect(error?.code == .timeout)
         }
 
+        @Test func `They stay where another has waited too long for its own body`() async throws {
+            let transport = wireTransport(
+                configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
+            let server = try HTTP2Server { peer in
+                guard peer.begin(HTTP2Frame.settings((3, 1))) else { return }
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.response(stream: stream)) }
+            }
+            let url = server.url
+            _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            let loop = try #require(transport.executor as? EventLoop)
+            let (chunks, feed) = AsyncStream.makeStream(of: [UInt8].self)
+            defer { feed.finish() }
+            let upload = HTTPRequest(.post, url, body: .once(chunks))
+            let late = Task { try await transport.send(upload, ExchangeOptions(timeLimit: .seconds(3_600))) }
+            await eventually { await onLoop(loop) { loop.active.first?.awaitsBody } == true }
+            let waiting = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.active.count } == 2 }
+            await onLoop(loop) {
+                loop.clock.pointee += 7_200_000_000_000
+                loop.checkDeadlines()
+            }
+            #expect(await httpError { try await late.value }?.code == .timeout)
+            #expect(try await waiting.value.body.bytes == Array("ok".utf8))
+            #expect(server.accepted == 1)
+        }
+
         /// nghttp2 has a line of its own, in which a cancelled one stays, with its number.
         @Test func `They leave nothing when they are cancelled`() async throws {
             let transport = wireTransport(
