@@ -37,7 +37,8 @@ internal import MidstreamCore
         /// limit of its own.
         public var connectTimeout: Duration?
         /// How long it may take from the start of an exchange to the end of the response's head; nil, no limit of its own,
-        /// by default: the client limits attempts as a whole.
+        /// by default: the client limits attempts as a whole. While the request's body is being sent it doesn't count, and begins anew when all
+        /// of it has left, which is noticed within a sixteenth of this: ``idleTimeout`` limits how long the server takes nothing.
         public var headTimeout: Duration?
         /// How long no byte of a body may move, in either direction, while this side is ready for it; 120 s by default, nil:
         /// no limit. The time in which the server works out its answer doesn't count, nor does a slow reader or writer here.

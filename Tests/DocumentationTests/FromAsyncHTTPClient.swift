@@ -31,7 +31,8 @@ struct FromAsyncHTTPClient {
             defer { server.shutdown() }
             server.respond { .init(body: .bytes($0.body)) }
             let baseURL = server.url()
-            let transport = WireTransport(configuration: .init(connectTimeout: .seconds(5), idleTimeout: .seconds(30)))
+            let transport = WireTransport(
+                configuration: .init(connectTimeout: .seconds(5), headTimeout: .seconds(30), idleTimeout: .seconds(30)))
             let client = HTTPClient(
                 baseURL: baseURL, configuration: .init(timeout: .seconds(60), redirects: .follow(limit: 3)), transport: transport)
             defer { transport.close() }

@@ -1,6 +1,7 @@
 #if os(Linux)
-    import Interception
+    import Dispatch
     import MidstreamCore
+    import MidstreamTransport
     import TestSupport
     import Testing
 
@@ -46,6 +47,32 @@
             let error = await httpError { try await task.value }
             #expect(error?.code == .timeout && error?.isRefusedHere == false)
             #expect(error?.message == "The request's body wasn't sent within the time allowed.")
+        }
+
+        @Test func `The time for a head begins when the request's body has left`() async throws {
+            let transport = testedTransport(configuration: .init(headTimeout: .seconds(3_600), idleTimeout: nil))
+            let loop = try #require(transport.executor as? EventLoop)
+            let mayRead = DispatchSemaphore(value: 0)
+            let server = try RawServer { connection in
+                guard let head = connection.readHead() else { return }
+                mayRead.wait()
+                if connection.readBody(after: head) != nil { connection.write(RawServer.okResponse) }
+            }
+            let long = HTTPRequest(.post, server.url, body: .bytes([UInt8](repeating: 1, count: 64 << 20)))
+            let slow = Task { try await transport.deliver(long) }
+            await eventually { await onLoop(loop) { loop.active.first.map { $0.uploadedBytes > 0 } } == true }
+            await passTwoHours(loop)
+            mayRead.signal()
+            let response = try await slow.value
+            #expect(try await response.body.collect() == Array("ok".utf8))
+            let silent = try RawServer { $0.waitForEnd() }
+            let short = HTTPRequest(.post, silent.url, body: .bytes([1, 2, 3]))
+            let unanswered = Task { try await transport.deliver(short) }
+            await eventually { await onLoop(loop) { loop.active.first.map { $0.isBegun && !$0.isUploading } } == true }
+            await passTwoHours(loop)
+            let error = await httpError { try await unanswered.value }
+            #expect(error?.code == .timeout)
+            #expect(error?.message == "The head of the response didn't come within the time allowed.")
         }
     }
 #endif

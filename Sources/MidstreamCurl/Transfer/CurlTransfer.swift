@@ -97,6 +97,8 @@
 
         override func resumeSending() {
             guard isSendingPaused, let handle else { return }
+            // What has come may be the end alone: until now the body was on its way.
+            loop.expectDeadline(of: self)
             isSendingPaused = false
             unpause(handle)
         }

@@ -97,6 +97,8 @@
         @exclusivity(unchecked) package final var timeLimit: UInt64 = .max
         @exclusivity(unchecked) package final var lastActivity: UInt64 = 0
         @exclusivity(unchecked) private var lastUploaded: Int64 = 0
+        /// Until when the request's body has been on its way, as far as looks for the sake of the head's limit can tell.
+        @exclusivity(unchecked) private var lastSending: UInt64 = 0
 
         package init(_ request: HTTPRequest, _ options: ExchangeOptions, loop: any TransferLoop, owner: any Sendable) {
             self.request = request
@@ -317,9 +319,19 @@
                 guard let limit = limits.idle, !isReceivingPaused, !request.limitsSilenceItself else { return nil }
                 return max(lastActivity, lastReceived) + limit
             }
-            let due = limits.head.map { startTime + $0 }
+            let due = limits.head.flatMap { headDeadline($0) }
             guard !admission.isWaiting, let limit = limits.idle, let stall = sendingDeadline(limit) else { return due }
             return min(due ?? .max, stall)
+        }
+
+        /// A body takes as long as its way does, and the server's time begins when all of it has left, for which is looked from time to time.
+        private func headDeadline(_ limit: UInt64) -> UInt64? {
+            let due = max(startTime, lastSending) + limit
+            guard isUploading || isSendingPaused else { return due }
+            let nextLook = loop.now + loop.limits.grain
+            guard isBegun else { return min(due, nextLook) }
+            lastSending = nextLook
+            return isSendingPaused ? nil : nextLook
         }
 
         /// Bytes in memory leave without anyone's notice, so their count is looked at from time to time.
@@ -337,6 +349,9 @@
             let stall = lastActivity + limit
             return stall <= loop.now ? stall : min(stall, nextLook)
         }
+
+        /// Whether a part of the request's body is still to be sent over a connection that stands.
+        private var isSending: Bool { isBegun && isUploading }
 
         /// Whether the server waits for a piece of the request's body that isn't there.
         package final var awaitsBody: Bool {
@@ -365,8 +380,8 @@
             }
             let what: String =
                 if timeLimit > loop.now {
-                    head.isComplete || isUploading ? "No byte of a body moved" : "The head of the response didn't come"
-                } else if isBegun, isUploading {
+                    head.isComplete || isSending ? "No byte of a body moved" : "The head of the response didn't come"
+                } else if isSending {
                     "The request's body wasn't sent"
                 } else if isPiped {
                     "The connection didn't stand"
