@@ -29,8 +29,8 @@
         private let state = Locked(State())
 
         /// Nil for what is no file, and for a short one.
-        package init?(_ body: HTTPBody, executor: CallersExecutor) {
-            guard let path = body.filePath, let length = body.length, length >= Self.shortest else { return nil }
+        package init?(_ body: HTTPBody, length: Int64?, executor: CallersExecutor) {
+            guard let path = body.filePath, let length, length >= Self.shortest else { return nil }
             self.path = path
             self.length = length
             self.executor = executor

@@ -19,18 +19,30 @@
         package func has(_ kind: RequestFields.Kind) -> Bool { kinds & (1 << kind.rawValue) != 0 }
     }
 
+    /// What the system says of a body that isn't in memory. Asked by its caller's task: no loop waits for a server with files that doesn't answer.
+    struct FoundBody {
+        /// That it can be read, or why it can't.
+        let check: Result<Void, any Error>
+        /// Nil: not known.
+        let length: Int64?
+
+        init(of request: HTTPRequest) {
+            check = Result { try request.checkFile() }
+            length = request.body.length
+        }
+    }
+
     extension Transfer {
         /// Makes ready to read a body that isn't in memory; gives its length, nil when it isn't known.
         ///
         /// - Parameter sendsFiles: Whether a file may be left to the system to send.
         /// - Throws: ``HTTPError`` with ``HTTPError/Code/bodyUnreadable`` for a file that can't be read.
         package final func prepareChunks(sendsFiles: Bool = false) throws -> Int64? {
-            try request.checkFile()
-            let length = request.body.length ?? request.headers[.contentLength].flatMap(HTTPHeaders.contentLength)
+            try foundBody?.check.get()
+            let length = foundBody?.length ?? request.headers[.contentLength].flatMap(HTTPHeaders.contentLength)
             let executor = bodyExecutor ?? CallersExecutor()
-            if sendsFiles, let feeder = FileFeeder(request.body, executor: executor) {
+            if sendsFiles, let feeder = FileFeeder(request.body, length: foundBody?.length, executor: executor) {
                 outgoing = .file(feeder)
-                // As the feeder has found it: it may have grown since.
                 return feeder.length
             }
             outgoing = .chunks(UploadFeeder(request.body, length: length, executor: executor))

@@ -33,6 +33,8 @@
         package final let isSecure: Bool
         /// Where a streamed body of the request is read: where its caller's tasks run, but for a file, whose disk no loop may wait for.
         package final let bodyExecutor: CallersExecutor?
+        /// Of a body that isn't in memory.
+        final let foundBody: FoundBody?
         /// Keeps the loop.
         private let owner: any Sendable
 
@@ -108,6 +110,7 @@
             self.owner = owner
             bodyExecutor =
                 request.body.bytes != nil ? nil : request.body.filePath != nil ? CallersExecutor(nil) : CallersExecutor()
+            foundBody = bodyExecutor == nil ? nil : FoundBody(of: request)
         }
 
         /// Has the exchange happen on the transfer's loop. A buffered response comes with its body in memory, and the caller is resumed once.
