@@ -29,6 +29,36 @@
             #expect(server.accepted == 3)
         }
 
+        @Test(arguments: [true, false])
+        func `The wait for a place is a part of what an exchange takes`(_ keepsConnections: Bool) async throws {
+            let mayAnswer = DispatchSemaphore(value: 0)
+            let server = try RawServer.answering { _ in
+                mayAnswer.wait()
+                return RawServer.okResponse
+            }
+            let transport = testedTransport(
+                configuration: TransportConfiguration(maximumConnectionsPerHost: 1, keepsConnections: keepsConnections))
+            let loop = try #require(transport.executor as? EventLoop)
+            let url = server.url
+            let first = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.active.count } == 1 }
+            let second = Task { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            await eventually { await onLoop(loop) { loop.admission.waitingCount } == 1 }
+            // As if it had waited since the machine started.
+            let time = await onLoop(loop) {
+                for transfer in loop.admission.waiting { transfer.startTime = 1 }
+                return MonotonicTime.now()
+            }
+            for _ in 1...2 { mayAnswer.signal() }
+            _ = try await first.value
+            let metrics = try #require(try await second.value.metrics)
+            let wait = Duration.nanoseconds(time - 1)
+            #expect(metrics.isReusedConnection == keepsConnections)
+            let (begun, end) = (try #require(metrics.sendStart), try #require(metrics.total))
+            #expect(begun >= wait && end >= begun, "\(metrics)")
+            if !keepsConnections { #expect(try #require(metrics.connectStart) >= wait) }
+        }
+
         @Test func `A kept connection that the server closes costs nothing more`() async throws {
             let server = try RawServer { connection in
                 _ = connection.readHead()

@@ -90,7 +90,7 @@ struct HARArchiveTests {
         }
     }
 
-    @Test("tells times as the format wants them: ssl inside connect, -1 for a kept connection, time their sum without ssl")
+    @Test("tells times as the format wants them: ssl inside connect, queues blocked, -1 for a kept one, time the sum but ssl")
     func timings() async throws {
         var metrics = TransportMetrics()
         metrics.nameLookup = .milliseconds(1)
@@ -105,6 +105,16 @@ struct HARArchiveTests {
         #expect(
             [times.blocked, times.dns, times.connect, times.ssl, times.send, times.wait, times.receive] == [1, 1, 6, 4, 0, 12, 5])
         #expect(fresh.time == 25 && fresh.connection == "47")
+        for (queued, parts) in [(500, [501, 1, 6, 4]), (502, [503, 0, 5, 4])] as [(Int, [Double])] {
+            var queuing = metrics
+            for time in [\TransportMetrics.nameLookup, \.connect, \.tlsHandshake, \.sendStart, \.firstByte, \.total] {
+                queuing[keyPath: time]? += .milliseconds(500)
+            }
+            queuing.connectStart = .milliseconds(queued)
+            let late = try await HARArchive(exchanges([HTTPRequest("http://h/")], metrics: queuing)).entries[0]
+            #expect([late.timings.blocked, late.timings.dns, late.timings.connect, late.timings.ssl] == parts)
+            #expect(late.time == 525)
+        }
         metrics.isReusedConnection = true
         let kept = try await HARArchive(exchanges([HTTPRequest("http://h/")], metrics: metrics)).entries[0].timings
         #expect([kept.blocked, kept.dns, kept.connect, kept.ssl, kept.wait, kept.receive] == [8, -1, -1, -1, 12, 5])

@@ -45,6 +45,9 @@ public struct TransportMetrics: Sendable, Hashable {
     public var requestBodyBytes: Int64?
     /// Bytes of the response's body that were received, before decoding.
     public var responseBodyBytes: Int64?
+    /// Until the transport began to make the connection, after a wait for a place or the loss of another connection; nil: with the exchange, or
+    /// the connection stood already.
+    package var connectStart: Duration?
 
     /// Nothing known yet.
     public init() {}

@@ -219,7 +219,7 @@ private struct EncodedMetrics: Codable {
 
     private static let durations: [(String, any WritableKeyPath<TransportMetrics, Duration?> & Sendable)] = [
         ("nameLookup", \.nameLookup), ("connect", \.connect), ("tlsHandshake", \.tlsHandshake), ("sendStart", \.sendStart),
-        ("firstByte", \.firstByte), ("total", \.total),
+        ("firstByte", \.firstByte), ("total", \.total), ("connectStart", \.connectStart),
     ]
     private static let texts: [(String, any WritableKeyPath<TransportMetrics, String?> & Sendable)] = [
         ("remoteAddress", \.remoteAddress), ("localAddress", \.localAddress), ("tlsVersion", \.tlsVersion),

@@ -41,6 +41,18 @@
             bytesReceived = Int64(handle.long(CURLINFO_HEADER_SIZE)) + received
         }
 
+        /// Counts the wait for a place as well.
+        @inline(never)
+        mutating func begin(earlierBy wait: Duration) {
+            var phases: [WritableKeyPath<TransportMetrics, Duration?>] = [\.sendStart, \.firstByte, \.total]
+            // Of a kept connection these were over before.
+            if isReusedConnection != true {
+                phases += [\.nameLookup, \.connect, \.tlsHandshake]
+                connectStart = wait
+            }
+            for phase in phases { self[keyPath: phase]? += wait }
+        }
+
         private static func time(_ handle: EasyHandle, _ info: CURLINFO) -> Duration {
             .microseconds(handle.offset(info))
         }

@@ -14,6 +14,8 @@
         var tlsVersion: String?
         /// What curl has measured of it once it has ended well.
         private var measured: TransportMetrics?
+        /// How long it has waited for a place before curl had it, in nanoseconds.
+        private var waited: UInt64 = 0
         /// Whether curl was allowed one of the addresses that it wanted to connect to, for its present connection; nil: it wanted none.
         private var hasAllowedAddress: Bool?
         /// Curl's list with the request's own address, which lives as long as curl may read it.
@@ -70,6 +72,8 @@
         func begin(with handle: EasyHandle) {
             assert(loop.isCurrent)
             self.handle = handle
+            // Of which the former is when it was admitted.
+            waited = lastActivity - startTime
             handle.response.pointee.begin(clock: loop.clock)
         }
 
@@ -226,6 +230,7 @@
 
         override func measure(_ metrics: inout TransportMetrics) {
             if let known = measured ?? handle.map({ metricsSoFar($0) }) { metrics = known }
+            if waited > 0 { metrics.begin(earlierBy: .nanoseconds(waited)) }
         }
 
         /// Whether the response is whole while the request isn't.

@@ -153,15 +153,18 @@ extension HAREntry.Timings {
         }
         let firstByte = metrics.firstByte ?? total
         func milliseconds(_ duration: Duration) -> Double { max(0, (duration / .microseconds(1)).rounded() / 1_000) }
-        var connected = Duration.zero
-        if metrics.isReusedConnection != true, let lookup = metrics.nameLookup, let connect = metrics.connect {
+        // From when to when the connection was being made.
+        var (queued, connected) = (Duration.zero, Duration.zero)
+        if metrics.isReusedConnection != true, let found = metrics.nameLookup, let connect = metrics.connect {
             connected = max(connect, metrics.tlsHandshake ?? .zero)
-            dns = milliseconds(lookup)
+            queued = min(metrics.connectStart ?? .zero, connected)
+            let lookup = max(found, queued)
+            dns = milliseconds(lookup - queued)
             self.connect = milliseconds(connected - lookup)
-            if let handshake = metrics.tlsHandshake { ssl = milliseconds(handshake - connect) }
+            if let handshake = metrics.tlsHandshake { ssl = milliseconds(handshake - max(connect, lookup)) }
         }
         let begun = min(firstByte, metrics.sendStart ?? connected)
-        blocked = milliseconds(begun - connected)
+        blocked = milliseconds(queued + begun - connected)
         wait = milliseconds(firstByte - begun)
         receive = milliseconds(total - firstByte)
     }

@@ -240,6 +240,7 @@
 
         private func waitAgain(_ transfer: WireTransfer) {
             transfer.connection = nil
+            transfer.measured = WireTransfer.Measured()
             enterAgain(transfer)
         }
 

@@ -48,6 +48,8 @@
         struct Measured {
             /// When it began to wait for a connection.
             var waitsSince: UInt64 = 0
+            /// When it had begun to wait for the new connection that it has.
+            var connectStart: UInt64 = 0
             var times = DialTimes()
             var began: UInt64 = 0
             var firstByte: UInt64 = 0
@@ -178,7 +180,9 @@
             // The loop's time is that of its last wait, and the connection may have come to stand since.
             let began = max(loop.now, times.connected, times.secured)
             // One that was made ahead may have died since, like one that has served.
-            measured = Measured(times: times, began: began, isReused: made == nil, endpoints: endpoints)
+            measured = Measured(
+                connectStart: made == nil ? 0 : measured.waitsSince, times: times, began: began, isReused: made == nil,
+                endpoints: endpoints)
         }
 
         /// Sends the body that was kept back, if it was.
@@ -269,6 +273,8 @@
                 // As for every phase that was over before the exchange began.
                 (metrics.nameLookup, metrics.connect) = (.zero, .zero)
                 if metrics.tlsVersion != nil { metrics.tlsHandshake = .zero }
+            } else {
+                metrics.connectStart = time(to: max(measured.connectStart, measured.waitsSince))
             }
         }
     }
