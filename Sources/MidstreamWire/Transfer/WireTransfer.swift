@@ -165,9 +165,9 @@
             return sent.bytes > 0 || isInDoubt ? .maybeProcessed : .notSent
         }
 
-        /// Begins to wait for a connection, unless it does.
+        /// Begins to wait for a connection, unless it does; what was measured of one that is lost is none of this one's.
         func expectConnection() {
-            if measured.waitsSince == 0 { measured.waitsSince = MonotonicTime.now() }
+            if measured.waitsSince == 0 { measured = Measured(waitsSince: MonotonicTime.now()) }
         }
 
         /// Begins anew, on a connection that stands; one that was made for this transfer gives its times.

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Interception
     import MidstreamCore
     import MidstreamLoop
     import MidstreamTransport
@@ -73,6 +74,24 @@
             #expect(error?.code == .timeout)
             #expect(error?.metrics?.nameLookup != nil && error?.metrics?.connect != nil)
             #expect(error?.metrics?.tlsHandshake == nil && error?.metrics?.sendStart == nil)
+        }
+
+        @Test func `A connection that can't be made isn't told as the one that was lost before`() async throws {
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write(RawServer.okResponse)
+                _ = connection.readHead()
+            }
+            let lookups = Locked(0)
+            let transport = wireTransport(
+                configuration: TransportConfiguration(resolver: { _ in lookups.increment() == 1 ? ["127.0.0.1"] : [] }))
+            let url = "http://h.invalid:\(server.port)/"
+            let first = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            #expect(first.metrics?.remotePort == server.port)
+            let error = await httpError { try await transport.deliver(request(url, .buffered(upTo: 10))) }
+            #expect(error?.code == .nameResolution && error?.metrics?.resends == 1)
+            #expect(error?.metrics?.isReusedConnection == nil && error?.metrics?.connection == nil)
+            #expect(error?.metrics?.remotePort == nil && error?.metrics?.sendStart == nil)
         }
 
         @Test func `Connections are told apart by their numbers`() async throws {
