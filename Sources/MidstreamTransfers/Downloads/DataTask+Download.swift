@@ -13,8 +13,8 @@ extension DataTask {
     ///   - file: Where to; its folder must exist. A file that is there already is replaced.
     ///   - options: How; see ``DownloadOptions`` for the defaults.
     ///   - progress: Gets how much of the file is there and its length, with each answer and piece by piece, whichever request brings it;
-    ///     less than before only when it begins again. One call follows the other. What else there is to tell a ``TransferMeter`` does. Nil
-    ///     by default.
+    ///     less than before only when it begins again. One call follows the other, so it mustn't wait. What else there is to tell a
+    ///     ``TransferMeter`` does. Nil by default.
     /// - Returns: The head of the last response.
     /// - Throws: What ``HTTPClient/download(_:to:options:)`` throws.
     @discardableResult
