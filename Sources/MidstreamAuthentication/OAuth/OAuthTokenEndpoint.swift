@@ -88,7 +88,7 @@ public struct OAuthTokenEndpoint: Sendable {
             var token_type: String?
             var expires_in: Seconds?
             var refresh_token: String?
-            var scope: String?
+            var scope: Scope?
         }
         guard let answer = try? JSONDecoder().decode(Answer.self, from: response.data), !answer.access_token.isEmpty else {
             throw OAuthError(.malformedResponse, "The answer holds no access token.", status: response.status)
@@ -99,8 +99,8 @@ public struct OAuthTokenEndpoint: Sendable {
         }
         let now = now()
         return OAuthToken(
-            accessToken: answer.access_token, refreshToken: answer.refresh_token, obtained: now,
-            expires: answer.expires_in.map { now + $0.value }, scope: answer.scope)
+            accessToken: answer.access_token, refreshToken: answer.refresh_token.flatMap { $0.isEmpty ? nil : $0 }, obtained: now,
+            expires: answer.expires_in.map { now + $0.value }, scope: answer.scope?.text)
     }
 
     private func refusal(in response: HTTPResponse, withholding secrets: [String]) -> OAuthError {
@@ -140,5 +140,15 @@ private struct Seconds: Decodable {
         let value = try (try? container.decode(TimeInterval.self)) ?? TimeInterval(container.decode(String.self)) ?? 0
         // An answer that makes no sense counts as an end that is due, not as a token without one.
         self.value = value.isFinite ? min(max(0, value), 1e10) : 0
+    }
+}
+
+/// The scopes of a token, which some servers send as a list. A token is good whatever its scope looks like.
+private struct Scope: Decodable {
+    let text: String?
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        text = (try? container.decode(String.self)) ?? (try? container.decode([String].self))?.joined(separator: " ")
     }
 }

@@ -235,6 +235,15 @@ import Testing
         #expect(service.tokenRequests.count == 5)
     }
 
+    @Test(arguments: [(#"["a","b"]"#, "a b"), (#""a b""#, "a b"), ("7", nil)] as [(String, String?)])
+    func aTokenIsTakenWhateverItsScopeLooksLike(scope: String, text: String?) async throws {
+        let service = try Service()
+        service.server.enqueue(
+            .init(body: .json(text: #"{"access_token":"t","refresh_token":"","expires_in":60,"scope":\#(scope)}"#)))
+        let token = try await endpoint(service).token(for: [("grant_type", "authorization_code")])
+        #expect(token.accessToken == "t" && token.scope == text && token.refreshToken == nil)
+    }
+
     @Test(arguments: [
         (HTTPStatus.ok, "<html>"), (.ok, "{}"), (.ok, #"{"access_token":""}"#),
         (.ok, #"{"access_token":"t","token_type":"mac"}"#),
