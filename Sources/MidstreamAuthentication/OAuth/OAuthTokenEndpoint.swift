@@ -57,8 +57,9 @@ public struct OAuthTokenEndpoint: Sendable {
         let values = grant.filter { !Self.publicFields.contains($0.0) }.map(\.1) + [secret].compactMap { $0 }
         // In each spelling, and the longest first: one may be part of another.
         let secrets = values.flatMap { [$0, $0.formEncoded, $0.percentEncoded] }.sorted { $0.utf8.count > $1.utf8.count }
-        guard response.status.isSuccess else { throw refusal(in: response, withholding: secrets) }
-        return try token(in: response)
+        // Some servers refuse with a success.
+        guard let token = try token(in: response) else { throw refusal(in: response, withholding: secrets) }
+        return token
     }
 
     /// The fields whose values an error may show.
@@ -82,7 +83,8 @@ public struct OAuthTokenEndpoint: Sendable {
         return request
     }
 
-    private func token(in response: HTTPResponse) throws -> OAuthToken {
+    /// Nil: the answer holds none.
+    private func token(in response: HTTPResponse) throws -> OAuthToken? {
         struct Answer: Decodable {
             var access_token: String
             var token_type: String?
@@ -90,9 +92,9 @@ public struct OAuthTokenEndpoint: Sendable {
             var refresh_token: String?
             var scope: Scope?
         }
-        guard let answer = try? JSONDecoder().decode(Answer.self, from: response.data), !answer.access_token.isEmpty else {
-            throw OAuthError(.malformedResponse, "The answer holds no access token.", status: response.status)
-        }
+        guard response.status.isSuccess, let answer = try? JSONDecoder().decode(Answer.self, from: response.data),
+            !answer.access_token.isEmpty
+        else { return nil }
         // A token of an unknown type can't be used (RFC 6749 §7.1).
         guard answer.token_type?.equalsIgnoringASCIICase("bearer") ?? true else {
             throw OAuthError(.malformedResponse, "The token isn't a bearer token.", status: response.status)
@@ -110,7 +112,8 @@ public struct OAuthTokenEndpoint: Sendable {
             var error_uri: String?
         }
         guard let answer = try? JSONDecoder().decode(Answer.self, from: response.data) else {
-            return OAuthError(.malformedResponse, "The answer is no error as OAuth has them.", status: response.status)
+            let what = response.status.isSuccess ? "holds no access token" : "is no error as OAuth has them"
+            return OAuthError(.malformedResponse, "The answer \(what).", status: response.status)
         }
         let shown = { (text: String) in
             // Compared unit by unit: with a combining mark after it, a secret would otherwise pass for another text.

@@ -244,6 +244,16 @@ import Testing
         #expect(token.accessToken == "t" && token.scope == text && token.refreshToken == nil)
     }
 
+    @Test func aRefusalThatComesAsASuccessKeepsItsCode() async throws {
+        let service = try Service()
+        service.server.enqueue(
+            .init(body: .json(text: #"{"error":"authorization_pending","error_description":"wait"}"#)))
+        let error = await #expect(throws: OAuthError.self) {
+            try await endpoint(service).token(for: [("grant_type", "device_code")])
+        }
+        #expect(error?.code.rawValue == "authorization_pending" && error?.status == .ok)
+    }
+
     @Test(arguments: [
         (HTTPStatus.ok, "<html>"), (.ok, "{}"), (.ok, #"{"access_token":""}"#),
         (.ok, #"{"access_token":"t","token_type":"mac"}"#),
