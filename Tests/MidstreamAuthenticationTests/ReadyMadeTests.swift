@@ -45,6 +45,15 @@ import Testing
         #expect(stub.credentials == ["Bearer new"])
     }
 
+    @Test func aTokenThatIsEmptyIsReplacedLikeAnyOther() async throws {
+        let stub = StubTransport.accepting("Bearer new")
+        let client = testClient(baseURL: "https://api.example", transport: stub) {
+            AuthenticationInterceptor(BearerAuthenticator { $0 == nil ? "" : "new" })
+        }
+        #expect(try await client.send(HTTPRequest("/")).status == .ok)
+        #expect(stub.credentials == ["Bearer", "Bearer new"])
+    }
+
     @Test func aFixedTokenThatIsRejectedIsNotSentAgain() async throws {
         let stub = StubTransport(status: .unauthorized)
         let client = testClient(baseURL: "https://api.example", transport: stub) {

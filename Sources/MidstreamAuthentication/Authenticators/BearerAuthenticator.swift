@@ -42,9 +42,9 @@ public struct BearerAuthenticator: Authenticator {
         if !request.headers.contains(.authorization) { request.headers[.authorization] = "Bearer \(credential)" }
     }
 
-    /// Whether the status is 401, the request carried this token, and another one can be had.
+    /// Whether the status is 401, and another token can be had.
     public func isRejected(_ response: HTTPResponse, using credential: String) -> Bool {
-        fixed == nil && response.status == .unauthorized && response.request.headers[.authorization] == "Bearer \(credential)"
+        fixed == nil && response.status == .unauthorized
     }
 
     /// The token, when it stays the same.

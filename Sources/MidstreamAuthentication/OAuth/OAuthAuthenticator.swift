@@ -60,11 +60,6 @@ public struct OAuthAuthenticator: Authenticator {
         if !request.headers.contains(.authorization) { request.headers[.authorization] = "Bearer \(credential.accessToken)" }
     }
 
-    /// Whether the status is 401 and the request carried this token.
-    public func isRejected(_ response: HTTPResponse, using credential: OAuthToken) -> Bool {
-        response.status == .unauthorized && response.request.headers[.authorization] == "Bearer \(credential.accessToken)"
-    }
-
     /// Whether the token has expired or is about to.
     public func needsRefresh(_ credential: OAuthToken) -> Bool { credential.isDue(at: now(), leeway: leeway) }
 
