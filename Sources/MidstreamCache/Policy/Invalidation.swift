@@ -4,8 +4,7 @@ internal import MidstreamCore
 enum Invalidation {
     /// The URLs, normalised; none when the response is an error, or the method changes nothing.
     static func urls(after request: HTTPRequest, _ response: HTTPResponse) -> [String] {
-        // QUERY is safe, too; a method that nobody knows isn't.
-        guard !request.method.isSafe, request.method != "QUERY" else { return [] }
+        guard !request.method.isSafe else { return [] }
         guard response.status.isSuccess || response.status.isRedirection else { return [] }
         let target = NormalizedURL.text(request.urlText)
         let origin = HTTPOrigin(target)

@@ -25,10 +25,10 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     /// `PATCH` (RFC 5789).
     public static let patch: HTTPMethod = "PATCH"
 
-    /// Whether the method only reads (RFC 9110 §9.2.1).
+    /// Whether the method only reads (RFC 9110 §9.2.1), as `QUERY` does, too, which is registered so.
     public var isSafe: Bool {
         switch self {
-        case .get, .head, .options, .trace: true
+        case .get, .head, .options, .trace, "QUERY": true
         default: false
         }
     }
