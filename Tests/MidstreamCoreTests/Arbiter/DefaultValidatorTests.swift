@@ -54,8 +54,11 @@ struct DefaultValidatorTests {
     }
 
     @Test(
-        "E8 where they may not be empty, 204, 304 and answers to HEAD may all the same",
-        arguments: [(200, HTTPMethod.get, false), (201, .post, false), (204, .get, true), (304, .get, true), (200, .head, true)])
+        "E8 where they may not be empty, 204, 205, 304 and answers to HEAD may all the same",
+        arguments: [
+            (200, HTTPMethod.get, false), (201, .post, false), (204, .get, true), (205, .post, true), (304, .get, true),
+            (200, .head, true),
+        ])
     func empty(code: Int, method: HTTPMethod, passes: Bool) async throws {
         let client = bench.client(
             StubTransport(status: HTTPStatus(code)), validators: [DefaultValidator(allowsEmptyResponses: false)])

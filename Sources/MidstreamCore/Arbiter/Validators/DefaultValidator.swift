@@ -1,6 +1,6 @@
 /// Rejects responses whose status says that the request failed, and asks for a retry where one may help.
 public struct DefaultValidator: HTTPValidator {
-    /// Whether a response without a body passes; true by default. 204, 304 and answers to `HEAD` have none by nature and always pass.
+    /// Whether a response without a body passes; true by default. 204, 205, 304 and answers to `HEAD` have none by nature and always pass.
     public var allowsEmptyResponses: Bool
     /// The statuses that pass; 200..<400 by default. One that is among the ``retriableStatus`` as well is retried while retries are left,
     /// and then passes. A request may have others: ``HTTPRequest/acceptableStatus``.
@@ -80,7 +80,7 @@ extension RetryStrategy {
 extension HTTPResponse {
     /// Whether there is no body where one may be expected (RFC 9110 §6.4.1).
     fileprivate var lacksExpectedBody: Bool {
-        body.length == 0 && status != .noContent && status != .notModified && request.method != .head
+        body.length == 0 && ![204, 205, 304].contains(status.code) && request.method != .head
     }
 }
 
