@@ -197,13 +197,17 @@ extension FieldValueScanner {
 
     /// The value of a parameter behind the first semicolon of a value, such as the charset of a media type (RFC 9110 §8.3.1). The
     /// first of its name counts; nil when there is none.
-    package static func parameter(_ name: StaticString, of value: String) -> String? {
+    ///
+    /// - Parameter takesAnything: As of ``parameter(takesAnything:)``.
+    package static func parameter(_ name: StaticString, of value: String, takesAnything: Bool = false) -> String? {
         var scanner = FieldValueScanner(value)
         while true {
             scanner.skip(to: ";")
             scanner.skipSeparators(";")
             guard !scanner.isAtEnd else { return nil }
-            guard let parameter = scanner.parameter(), scanner.isToken(parameter.name, name) else { continue }
+            guard let parameter = scanner.parameter(takesAnything: takesAnything), scanner.isToken(parameter.name, name) else {
+                continue
+            }
             if let value = parameter.value { return scanner.text(value) }
         }
     }

@@ -117,7 +117,9 @@ private final class PartSource: Sendable {
                 .decoding, "The response's type is \(type.isEmpty ? "not told" : type.debugDescription), which has no parts.",
                 request: response.request, phase: .answered)
         }
-        guard let boundary = FieldValueScanner.parameter("boundary", of: type), boundary.isBoundary else {
+        // Senders leave out the quotes around one that is no token.
+        let boundary = FieldValueScanner.parameter("boundary", of: type, takesAnything: true)
+        guard let boundary, boundary.isBoundary else {
             throw HTTPError(
                 .protocolViolation, "The response is multipart and has no boundary, or none that can be one.",
                 request: response.request, phase: .answered)
