@@ -107,6 +107,13 @@ import Testing
         #expect(error?.message.contains("items[0]: expected String") == true)
     }
 
+    @Test func aLastPageWithoutABodyIsNotDecoded() async throws {
+        let stub = StubTransport(sequence: [.respond(.ok, body: .text("[1]")), .respond(.noContent)])
+        var numbers: [[Int]] = []
+        for try await page in HTTPClient.stubbed(stub).get("u").pages(.number()).decode([Int].self) { numbers.append(page) }
+        #expect(numbers == [[1]] && stub.requests.count == 2)
+    }
+
     @Test func aRejectedPageEndsTheSequence() async throws {
         var pages = HTTPClient.stubbed(stub([:])).get("u").pages(.link()).makeAsyncIterator()
         #expect((await failure { try await pages.next() } as? HTTPError)?.code == .unacceptableStatus)

@@ -145,10 +145,18 @@ private struct DecodedPages<Element: Decodable>: ElementSource {
         let sequence: DecodedPages
 
         nonisolated(nonsending) mutating func next() async throws -> Element? {
-            guard let response = try await pages.next() else { return nil }
+            guard let response = try await nextWithContent() else { return nil }
             guard !sequence.path.steps.isEmpty else { return try response.decode(Element.self, decoder: sequence.decoder) }
             let part = try JSONPart(response.data, of: response).part(at: sequence.path)
             return try JSONPart(part, of: response, at: sequence.path.steps).decode(Element.self, by: sequence.decoder)
+        }
+
+        /// A 204 is the last page, and nothing to decode.
+        nonisolated(nonsending) private mutating func nextWithContent() async throws -> HTTPResponse? {
+            while let response = try await pages.next() {
+                if response.status != .noContent { return response }
+            }
+            return nil
         }
     }
 }
