@@ -309,8 +309,11 @@ extension HTTPRequest {
     /// Adds what the request has not set itself: the client's headers, the body's type, and credentials that stand in the URL,
     /// which leave it, so that they are treated as the secret that they are; or else those of the base URL, which links don't repeat.
     fileprivate mutating func completeHeaders(defaults: ClientDefaults) {
+        let type = body.contentType
+        // A client's type would take the boundary from parts.
+        if let type, type.hasASCIIPrefix("multipart/"), !headers.contains(.contentType) { headers[.contentType] = type }
         headers.merge(defaults: defaults.headers)
-        if let type = body.contentType, !headers.contains(.contentType) { headers[.contentType] = type }
+        if let type, !headers.contains(.contentType) { headers[.contentType] = type }
         moveCredentialsToHeader()
         if let user = defaults.user, !headers.contains(.authorization) { headers[.authorization] = user }
     }

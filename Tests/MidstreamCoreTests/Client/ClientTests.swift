@@ -51,6 +51,19 @@ struct ClientTests {
             stub.requests.map { $0.headers.values(.contentType) } == [["application/x-www-form-urlencoded"], ["x/y"], []])
     }
 
+    @Test("a client's Content-Type doesn't take the boundary from a body of parts")
+    func contentTypeOfParts() async throws {
+        let stub = StubTransport.ok
+        let client = testClient(
+            configuration: configuration { $0.headers = [.contentType: "application/json"] }, transport: stub)
+        let form = HTTPBody.multipart([.field("a", "1")])
+        _ = try await client.send(HTTPRequest(.post, "https://h", body: form))
+        _ = try await client.send(HTTPRequest(.post, "https://h", headers: [.contentType: "x/y"], body: form))
+        _ = try await client.send(HTTPRequest(.post, "https://h", body: .text("a")))
+        #expect(
+            stub.requests.map { $0.headers.values(.contentType) } == [[form.contentType ?? ""], ["x/y"], ["application/json"]])
+    }
+
     @Test("send() buffers the body, and takes its trailers and metrics along")
     func buffered() async throws {
         let stub = StubTransport(status: .ok, body: .incoming(ArrivingBody([[1], [2, 3]])))
