@@ -31,6 +31,27 @@ import Testing
         #expect(try await task(.notFound).acceptOnlyStatusCode([.ok, .notFound]).string() == "body")
     }
 
+    @Test func aResponseWhoseBodyWasGivenUpIsNotAccepted() async {
+        let bench = ArbiterBench()
+        let stub = StubTransport { request in
+            HTTPResponse(
+                status: 503, headers: [.retryAfter: request.headers["Wait"] ?? ""], body: .incoming(ArrivingBody()),
+                request: request)
+        }
+        let client = bench.client(stub, maxRetries: 1, validators: [AlwaysRetry(.delayed(.seconds(2)))]) {
+            $0.sharesRetryAfter = true
+        }
+        let task = client.get("/").with { $0.deadline = .seconds(9) }.streamed().acceptOnlyStatusCode([503]).collectData()
+        let call = Task { await httpError { try await task.data() } }
+        await bench.clock.waitForSleepers(2)
+        var other = HTTPRequest("/", headers: ["Wait": "30"])
+        other.maxRetries = 0
+        _ = await httpError { [other] in try await client.send(other) }
+        bench.clock.advance(by: .seconds(2))
+        let error = await call.value
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == 503)
+    }
+
     @Test func anEmptySetAcceptsEveryStatus() async throws {
         #expect(try await task(.internalServerError).acceptOnlyStatusCode([]).string() == "body")
     }

@@ -78,6 +78,8 @@ extension HTTPError {
     fileprivate func rejectedResponse(to request: HTTPRequest) -> HTTPResponse? {
         switch code {
         case .unacceptableStatus:
+            // A body that was given up is no answer.
+            guard bodyShortfall == nil || response?.body.bytes == nil else { return nil }
             return response?.request.id == request.id ? response : nil
         case .retriesExhausted:
             // The reason for the last retry decides: a status, or a connection that broke.
