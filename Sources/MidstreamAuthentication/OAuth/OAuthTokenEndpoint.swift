@@ -20,8 +20,9 @@ public struct OAuthTokenEndpoint: Sendable {
     ///   - sendsSecretInForm: Whether the secret goes among the form's fields, as `client_secret`; false by default: in a header in the
     ///     Basic scheme, which every server must understand.
     ///   - now: The time, which the end of a token's life is counted from.
-    ///   - send: Sends the requests, usually by an ``HTTPClient``, which may be the one that the tokens are for. Error
-    ///     statuses have to come back as responses; the requests ask for that by having no validators.
+    ///   - send: Sends the requests, usually by an ``HTTPClient``. It may be the one that the tokens are for, for refreshes: a login by it
+    ///     would have to wait for the token that it is to bring. Error statuses have to come back as responses; the requests ask for that
+    ///     by having no validators.
     public init(
         url: String, client: String, secret: String? = nil, sendsSecretInForm: Bool = false,
         now: @escaping @Sendable () -> Date = { Date() },
