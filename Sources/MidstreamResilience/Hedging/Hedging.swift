@@ -13,7 +13,8 @@ public import MidstreamCore
 /// with a body that can be sent again. Hedges are at most a twentieth of the exchanges, and two more; there is none while the
 /// ``CircuitBreaker`` isn't closed or the ``ConcurrencyLimit`` is full.
 ///
-/// The first response that isn't a 5xx wins. The other exchange is cancelled and its body closed; it counts as neither success nor failure.
+/// The first response that isn't a 5xx wins, nor a 409 or 429 of the second exchange, which the first may be the reason for. The other exchange
+/// is cancelled and its body closed; it counts as neither success nor failure.
 ///
 /// Exchanges that may be hedged run in a child task, which costs a few allocations.
 public final class Hedging: HTTPInterceptor {

@@ -8,8 +8,10 @@ struct RaceResult: Sendable {
 
     var response: HTTPResponse? { try? result.get() }
 
-    /// Whether it ends the race: anything but a 5xx and a failure.
-    var isAcceptable: Bool { response.map { $0.status.code < 500 } ?? false }
+    /// Whether it ends the race: anything but a 5xx and a failure, and of the second exchange what the first may be the reason for.
+    var isAcceptable: Bool {
+        response.map { $0.status.code < 500 && !(isSecond && [409, 429].contains($0.status.code)) } ?? false
+    }
 
     /// Whether an interceptor further in has refused the request, so that nothing was sent.
     var isRefusal: Bool {

@@ -171,6 +171,29 @@ struct HedgingTests {
         #expect(try await call.status == 200)
     }
 
+    @Test("what the second may be refused for because of the first doesn't win against that", arguments: [409, 429])
+    func secondRefused(status: Int) async throws {
+        let gate = Gate()
+        let count = Locked(0)
+        let transport = StubTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number == 1 else { return HTTPResponse(status: HTTPStatus(status), request: request) }
+            await gate.wait()
+            return HTTPResponse(status: 200, request: request)
+        }
+        let client = bench.client(transport, validators: [], interceptors: { Hedging() })
+        async let call = client.send(HTTPRequest("/"))
+        await gate.reached()
+        await bench.clock.waitForSleepers(1)
+        bench.clock.advance(by: .seconds(1))
+        await eventually { transport.requests.count == 2 }
+        gate.open()
+        #expect(try await call.status == 200)
+    }
+
     @Test("both fail: the first's failure is the call's")
     func bothFail() async throws {
         let gate = Gate()
