@@ -53,7 +53,7 @@ struct RetryServerTests {
     @Test(
         "E4 Retry-After: seconds, three forms of a date, capped, malformed; on 429 and 503 only",
         arguments: [
-            (503, "7", 7), (429, "7", 7), (503, "3600", 60), (503, "Sun, 06 Nov 1994 08:49:47 GMT", 10),
+            (503, "7", 7), (429, "7.0", 7), (503, "3600", 60), (503, ".", 2), (503, "Sun, 06 Nov 1994 08:49:47 GMT", 10),
             (503, "Sunday, 06-Nov-94 08:49:47 GMT", 10), (503, "Sun Nov  6 08:49:47 1994", 10), (503, "soon", 2), (503, "1", 2),
             (500, "7", 2),
         ])

@@ -8,10 +8,9 @@ extension HTTPResponse {
     /// - Parameter now: The time, for a date in a response that doesn't tell the server's.
     package func retryAfter(at now: () -> Date) -> Duration? {
         guard status == .tooManyRequests || status == .serviceUnavailable, let value = headers[.retryAfter] else { return nil }
-        if value.utf8.allSatisfy({ 48...57 ~= $0 }) {
-            // More digits than this is more than 30 years; the cap cuts it in any case.
-            let digits = value.utf8.drop { $0 == 48 }.prefix(9)
-            return value.isEmpty ? nil : .seconds(max(0, (Int64(Substring(digits)) ?? 0) - headers.age))
+        if value.utf8.allSatisfy({ 48...57 ~= $0 || $0 == UInt8(ascii: ".") }) {
+            // Some servers send a fraction. What is longer than 30 years is cut in any case.
+            return Double(value).map { .seconds(max(0, min($0, 1e9) - Double(headers.age))) }
         }
         let serverTime = headers.serverTime ?? now()
         guard let date = HTTPDate.parse(value, now: serverTime) else { return nil }
