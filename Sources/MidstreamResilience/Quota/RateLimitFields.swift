@@ -115,10 +115,10 @@ struct RateLimitFields: Sendable {
 
     private mutating func readOlder(_ headers: HTTPHeaders, _ dialect: RateLimit.Dialect, _ now: Int64) {
         guard let left = headers[dialect.remaining] else { return }
-        guard let number = Self.number(left) else { return malformed = "\(dialect.remaining)" }
+        guard let number = Self.number(left, rounded: .down) else { return malformed = "\(dialect.remaining)" }
         general.left = Int(clamping: number)
         guard let reset = headers[dialect.reset] else { return }
-        guard let number = Self.number(reset) else { return malformed = "\(dialect.reset)" }
+        guard let number = Self.number(reset, rounded: .up) else { return malformed = "\(dialect.reset)" }
         // A time of day is one of the server's clock, as the date of a `Retry-After` is.
         let serverTime = headers[.date].flatMap { HTTPDate.parse($0) }.map { Int64($0.timeIntervalSince1970) }
         let seconds = dialect.resetIsTime ? max(0, number - (serverTime ?? now)) : number
@@ -127,10 +127,10 @@ struct RateLimitFields: Sendable {
         general.seconds = Int(seconds)
     }
 
-    /// Digits only; large numbers are cut to the largest that matters.
-    private static func number(_ text: String) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { return nil }
-        return min(Int64(text) ?? .max, 999_999_999_999_999)
+    /// Digits, perhaps with a fraction; large numbers are cut to the largest that matters.
+    private static func number(_ text: String, rounded rule: FloatingPointRoundingRule) -> Int64? {
+        guard text.utf8.allSatisfy({ 48...57 ~= $0 || $0 == UInt8(ascii: ".") }), let number = Double(text) else { return nil }
+        return Int64(min(number, 999_999_999_999_999).rounded(rule))
     }
 }
 
