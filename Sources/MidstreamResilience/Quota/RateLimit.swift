@@ -31,6 +31,18 @@ public final class RateLimit: HTTPInterceptor {
         let reset: HTTPHeaders.Name
         let resetIsTime: Bool
 
+        /// Fields of other names.
+        ///
+        /// - Parameters:
+        ///   - remaining: Tells how many requests are left.
+        ///   - reset: Tells when there are more.
+        ///   - resetIsTime: Whether that is a time in seconds since 1970, read as of ``resetTime``, and not in seconds from now.
+        public init(remaining: HTTPHeaders.Name, reset: HTTPHeaders.Name, resetIsTime: Bool) {
+            self.remaining = remaining
+            self.reset = reset
+            self.resetIsTime = resetIsTime
+        }
+
         /// `X-RateLimit-Remaining`, and `X-RateLimit-Reset` as the time in seconds since 1970, by the clock of the response's `Date` where it
         /// has one: GitHub's and many others'.
         public static let resetTime = Dialect(remaining: "X-RateLimit-Remaining", reset: "X-RateLimit-Reset", resetIsTime: true)

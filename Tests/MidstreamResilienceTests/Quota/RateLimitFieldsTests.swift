@@ -90,6 +90,8 @@ struct RateLimitFieldsTests {
         #expect(fields(late, .resetTime).general.seconds == 60)
         #expect(fields(headers, .resetSeconds).general.seconds == 1_060)
         #expect(fields(["X-RateLimit-Remaining": "7", "X-RateLimit-Reset": "5"], .resetTime).general.seconds == 0)
+        let other = RateLimit.Dialect(remaining: "Left", reset: "Again", resetIsTime: false)
+        #expect(fields(["Left": "3", "Again": "9"], other).general.seconds == 9)
         let fractions = fields(["X-RateLimit-Remaining": "3.9", "X-RateLimit-Reset": "1060.5"], .resetTime)
         #expect(fractions.general.left == 3 && fractions.general.seconds == 61)
         #expect(fields(["X-RateLimit-Remaining": "-7"], .resetTime).malformed == "X-RateLimit-Remaining")
