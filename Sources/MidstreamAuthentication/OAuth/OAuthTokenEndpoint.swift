@@ -96,8 +96,9 @@ public struct OAuthTokenEndpoint: Sendable {
         guard response.status.isSuccess, let answer = try? JSONDecoder().decode(Answer.self, from: response.data),
             !answer.access_token.isEmpty
         else { return nil }
-        // A token of an unknown type can't be used (RFC 6749 §7.1).
-        guard answer.token_type?.equalsIgnoringASCIICase("bearer") ?? true else {
+        // A token of an unknown type can't be used (RFC 6749 §7.1). Servers have many names for those that bearers may use, and few types
+        // take a proof.
+        guard !["mac", "dpop", "pop", "n_a"].contains(answer.token_type?.lowercased()) else {
             throw OAuthError(.malformedResponse, "The token isn't a bearer token.", status: response.status)
         }
         let now = now()

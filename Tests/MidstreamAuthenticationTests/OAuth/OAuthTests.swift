@@ -244,6 +244,13 @@ import Testing
         #expect(token.accessToken == "t" && token.scope == text && token.refreshToken == nil)
     }
 
+    @Test(arguments: ["bot", "BearerToken", "jwt-bearer"])
+    func aTokenOfATypeThatTakesNoProofIsABearersToken(type: String) async throws {
+        let service = try Service()
+        service.server.enqueue(.init(body: .json(text: #"{"access_token":"t","token_type":"\#(type)"}"#)))
+        #expect(try await endpoint(service).token(for: [("grant_type", "authorization_code")]).accessToken == "t")
+    }
+
     @Test func aRefusalThatComesAsASuccessKeepsItsCode() async throws {
         let service = try Service()
         service.server.enqueue(
