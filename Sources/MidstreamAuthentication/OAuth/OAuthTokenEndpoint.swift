@@ -104,7 +104,7 @@ public struct OAuthTokenEndpoint: Sendable {
         let now = now()
         return OAuthToken(
             accessToken: answer.access_token, refreshToken: answer.refresh_token.flatMap { $0.isEmpty ? nil : $0 }, obtained: now,
-            expires: answer.expires_in.map { now + $0.value }, scope: answer.scope?.text)
+            expires: answer.expires_in?.value.map { now + $0 }, scope: answer.scope?.text)
     }
 
     private func refusal(in response: HTTPResponse, withholding secrets: [String]) -> OAuthError {
@@ -138,13 +138,14 @@ extension OAuthTokenEndpoint: CustomStringConvertible, CustomReflectable {
 
 /// A number of seconds, which some servers send as a string.
 private struct Seconds: Decodable {
-    let value: TimeInterval
+    /// Nil: there is no end, which some servers say by zero.
+    let value: TimeInterval?
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        let value = try (try? container.decode(TimeInterval.self)) ?? TimeInterval(container.decode(String.self)) ?? 0
+        let value = try (try? container.decode(TimeInterval.self)) ?? TimeInterval(container.decode(String.self)) ?? .nan
         // An answer that makes no sense counts as an end that is due, not as a token without one.
-        self.value = value.isFinite ? min(max(0, value), 1e10) : 0
+        self.value = value == 0 ? nil : value.isFinite ? min(max(0, value), 1e10) : 0
     }
 }
 

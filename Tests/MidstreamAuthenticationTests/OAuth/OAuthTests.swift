@@ -244,6 +244,13 @@ import Testing
         #expect(token.accessToken == "t" && token.scope == text && token.refreshToken == nil)
     }
 
+    @Test(arguments: ["0", #""0""#])
+    func aTokenThatEndsInNoTimeHasNoEnd(seconds: String) async throws {
+        let service = try Service()
+        service.server.enqueue(.init(body: .json(text: #"{"access_token":"t","expires_in":\#(seconds)}"#)))
+        #expect(try await endpoint(service).token(for: [("grant_type", "authorization_code")]).expires == nil)
+    }
+
     @Test(arguments: ["bot", "BearerToken", "jwt-bearer"])
     func aTokenOfATypeThatTakesNoProofIsABearersToken(type: String) async throws {
         let service = try Service()
