@@ -71,7 +71,7 @@ public struct OAuthAuthenticator: Authenticator {
         let stored = try await tokens.load()
         do {
             return try await successor(of: credential, stored: stored)
-        } catch let error as OAuthError where error.code == .invalidGrant {
+        } catch let error as OAuthError where error.code.endsGrant {
             // Another process may have spent the refresh token, and kept what it got for it.
             guard let newer = try await tokens.load(), newer.refreshToken != stored?.refreshToken else { throw error }
             return try await successor(of: credential, stored: newer)

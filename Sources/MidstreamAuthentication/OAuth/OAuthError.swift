@@ -39,6 +39,8 @@ extension OAuthError.Code {
     public static let invalidClient = Self(rawValue: "invalid_client")
     /// The refresh token is expired, revoked or someone else's: the user has to log in again.
     public static let invalidGrant = Self(rawValue: "invalid_grant")
+    /// Whether the refresh token is spent or dead, also in the words of GitHub and Slack.
+    package var endsGrant: Bool { [Self.invalidGrant.rawValue, "bad_refresh_token", "invalid_refresh_token"].contains(rawValue) }
     /// The client may not use this grant.
     public static let unauthorizedClient = Self(rawValue: "unauthorized_client")
     /// The server doesn't know this grant.

@@ -177,7 +177,7 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             shared.offerInBackground(holder: holder)
             return token
         } catch {
-            let isDead = (error as? OAuthError)?.code == .invalidGrant && !spendsNothing(mine)
+            let isDead = (error as? OAuthError)?.code.endsGrant == true && !spendsNothing(mine)
             let pause = min(max(.zero, (error as? any PostponedRefresh)?.retryAfter ?? .zero), .seconds(86_400))
             shared.release(
                 mayHoldAs: holder, of: mine.record, pause: error is CancellationError ? nil : pause, isDead: isDead, for: lease)

@@ -17,9 +17,15 @@ final class LoginService: Sendable {
     private let state = Locked(State())
     /// Called with the refresh token before the answer is sent.
     private let beforeAnswer: @Sendable (String) async throws -> Void
+    /// What a spent refresh token is answered with.
+    private let refusal: (status: HTTPStatus, code: String)
     let calls: StubTransport
 
-    init(beforeAnswer: @escaping @Sendable (String) async throws -> Void = { _ in }) {
+    init(
+        refusal: (status: HTTPStatus, code: String) = (.badRequest, "invalid_grant"),
+        beforeAnswer: @escaping @Sendable (String) async throws -> Void = { _ in }
+    ) {
+        self.refusal = refusal
         self.beforeAnswer = beforeAnswer
         let state = state
         calls = StubTransport { request in
@@ -79,7 +85,8 @@ final class LoginService: Sendable {
         if let failure { return HTTPResponse(status: failure, body: .bytes(Array("down".utf8)), request: request) }
         try await beforeAnswer(String(token))
         guard isFirst else {
-            return HTTPResponse(status: .badRequest, body: .bytes(Array(#"{"error":"invalid_grant"}"#.utf8)), request: request)
+            let body = #"{"error":"\#(refusal.code)"}"#
+            return HTTPResponse(status: refusal.status, body: .bytes(Array(body.utf8)), request: request)
         }
         state.withLock { $0.present[user] = number }
         let body = #"{"access_token":"\#(user)-\#(number)","token_type":"Bearer","refresh_token":"\#(user)-r\#(number)"}"#

@@ -89,10 +89,12 @@ import Testing
         try await store().save(nil)
     }
 
-    @Test("A refresh token that another process has spent is looked for in the store again")
-    func anotherProcessWasQuicker() async throws {
+    @Test(
+        "A refresh token that another process has spent is looked for in the store again",
+        arguments: [(.badRequest, "invalid_grant"), (.ok, "bad_refresh_token")] as [(HTTPStatus, String)])
+    func anotherProcessWasQuicker(status: HTTPStatus, code: String) async throws {
         let (service, theirs) = (Locked<LoginService?>(nil), Locked(false))
-        let logins = LoginService { _ in
+        let logins = LoginService(refusal: (status, code)) { _ in
             guard
                 !theirs.withLock({ isTheirs in
                     defer { isTheirs = true }; return isTheirs
