@@ -27,6 +27,15 @@ import Testing
     }
 
     /// The example of AWS's own documentation for IAM's ListUsers.
+    @Test func theHashOfTheBodyIsSentWhereItIsAskedFor() async throws {
+        for (service, isSent) in [("s3", true), ("aoss", true), ("execute-api", false)] {
+            var request = HTTPRequest(.post, "https://a.example/", body: .text("x"))
+            try await AWSSignerV4(region: "r", service: service) { AWSCredentials(accessKeyID: "a", secretAccessKey: "b") }
+                .sign(&request)
+            #expect(request.headers.contains("X-Amz-Content-SHA256") == isSent)
+        }
+    }
+
     @Test func signsAsInTheDocumentation() async throws {
         let signer = AWSSignerV4(
             AWSCredentials(accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),

@@ -131,7 +131,7 @@ public struct AWSSignerV4: RequestSigner {
         message.headers["X-Amz-Date"] = scope.timestamp
         if let token = credentials.sessionToken { message.headers["X-Amz-Security-Token"] = token }
         message.payloadHash = try await payloadHash(of: message.request)
-        if isS3 || message.payloadHash == CanonicalRequest.unsignedPayload {
+        if isS3 || service == "aoss" || message.payloadHash == CanonicalRequest.unsignedPayload {
             message.headers["X-Amz-Content-SHA256"] = message.payloadHash
         }
     }
