@@ -26,7 +26,16 @@ import Testing
         return stub.requests
     }
 
-    /// The example of AWS's own documentation for IAM's ListUsers.
+    @Test func theGatewayOfIoTGetsTheSessionsTokenBehindTheSignature() async throws {
+        let date = Date(timeIntervalSince1970: 1_700_000_000)
+        func url(_ token: String?) async throws -> String {
+            try await AWSSignerV4(region: "r", service: "iotdevicegateway", now: { date }) {
+                AWSCredentials(accessKeyID: "a", secretAccessKey: "b", sessionToken: token)
+            }.presignedURL(for: HTTPRequest("https://a.example/mqtt"), expires: .seconds(60))
+        }
+        #expect(try await url("t/1") == url(nil) + "&X-Amz-Security-Token=t%2F1")
+    }
+
     @Test func theHashOfTheBodyIsSentWhereItIsAskedFor() async throws {
         for (service, isSent) in [("s3", true), ("aoss", true), ("execute-api", false)] {
             var request = HTTPRequest(.post, "https://a.example/", body: .text("x"))
@@ -36,6 +45,7 @@ import Testing
         }
     }
 
+    /// The example of AWS's own documentation for IAM's ListUsers.
     @Test func signsAsInTheDocumentation() async throws {
         let signer = AWSSignerV4(
             AWSCredentials(accessKeyID: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),

@@ -100,9 +100,15 @@ public struct AWSSignerV4: RequestSigner {
             }
             // S3 promises not to look at the body behind a presigned URL; the other services do.
             message.payloadHash = isS3 ? CanonicalRequest.unsignedPayload : try await payloadHash(of: request)
-            message.addPresigning(credentials, scope, seconds: expires.components.seconds)
+            // The gateway of AWS IoT takes the session's token behind the signature, and refuses a signed one.
+            let signsToken = service != "iotdevicegateway"
+            message.addPresigning(
+                credentials, signsToken ? credentials.sessionToken : nil, scope, seconds: expires.components.seconds)
             let signature = try scope.signature(of: message, secret: credentials.secretAccessKey)
             message.query.append(("X-Amz-Signature", signature))
+            if !signsToken, let token = credentials.sessionToken {
+                message.query.append(("X-Amz-Security-Token", token.percentEncoded))
+            }
         }
         request.headers = message.headers
         request.urlText = message.url

@@ -48,7 +48,8 @@ struct CanonicalRequest {
         return parts.text
     }
 
-    mutating func addPresigning(_ credentials: AWSCredentials, _ scope: SigningScope, seconds: Int64) {
+    /// - Parameter token: The session's, if it is signed.
+    mutating func addPresigning(_ credentials: AWSCredentials, _ token: String?, _ scope: SigningScope, seconds: Int64) {
         query += [
             ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"),
             ("X-Amz-Credential", "\(credentials.accessKeyID)/\(scope.text)".percentEncoded),
@@ -56,7 +57,7 @@ struct CanonicalRequest {
             ("X-Amz-Expires", "\(seconds)"),
             ("X-Amz-SignedHeaders", signedHeaders.percentEncoded),
         ]
-        if let token = credentials.sessionToken { query.append(("X-Amz-Security-Token", token.percentEncoded)) }
+        if let token { query.append(("X-Amz-Security-Token", token.percentEncoded)) }
     }
 
     /// The names of the signed fields.
