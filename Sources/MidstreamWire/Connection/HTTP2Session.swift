@@ -35,6 +35,7 @@
             HTTP2Callbacks.install(in: callbacks)
             nghttp2_option_set_no_auto_window_update(options, 1)
             nghttp2_option_set_no_closed_streams(options, 1)
+            midstream_take_space_around_values(options)
             // nghttp2 counts a few bytes besides, and what it refuses looks as if the server had refused it.
             nghttp2_option_set_max_send_header_block_length(options, Self.largestRequestHead + 64)
             // nghttp2 reports frames of unknown types only if they are registered.

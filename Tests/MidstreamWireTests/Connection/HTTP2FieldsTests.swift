@@ -54,6 +54,17 @@
             #expect(response.headers["Link"] == nil)
         }
 
+        @Test func `White space around a value is taken off`() async throws {
+            let fields = [HPACKField("x-a", "v "), HPACKField("x-b", "\tv")]
+            let server = try RawServer.http2 { peer in
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response("ok", fields, stream: stream))
+                peer.connection.waitForEnd()
+            }
+            let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(response.headers["x-a"] == "v" && response.headers["x-b"] == "v")
+        }
+
         /// Name and value go as they are, since Huffman's code would make them longer (RFC 7541 §5.2).
         @Test func `A request's trailers follow its body`() async throws {
             let (body, trailers) = (Locked<[UInt8]>([]), Locked<[UInt8]>([]))
