@@ -162,6 +162,9 @@
         /// Asks the peer for another handshake of TLS 1.2, which comes while something is read (RFC 5246 §7.4.1.1).
         package func renegotiate() { tls?.renegotiate() }
 
+        /// Asks for the peer's certificate behind the handshake of TLS 1.3 (RFC 8446 §4.6.2), and says whether one has come.
+        package func peerHasCertificate() -> Bool { tls?.hasCertificate() == true }
+
         /// Ends TLS as it has to be ended (RFC 8446 §6.1); nothing can be written after it.
         package func endTLS() { tls?.end() }
 

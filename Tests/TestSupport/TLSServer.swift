@@ -97,6 +97,18 @@
             _ = server.library.accept(session)
         }
 
+        /// Asks for the peer's certificate behind the handshake, and says whether one has come.
+        func hasCertificate() -> Bool {
+            let library = server.library
+            // SSL_VERIFY_PEER; any certificate will do.
+            library.setVerification(session, 1) { _, _ in 1 }
+            guard library.askForCertificate(session) == 1, library.handshake(session) == 1 else { return false }
+            // It comes while something is read: SSL_CTRL_CLEAR_MODE, SSL_MODE_AUTO_RETRY, for nothing else follows.
+            _ = library.controlSession(session, 78, 4, nil)
+            _ = library.peek(session, nil, 0)
+            return library.certificate(session) != nil
+        }
+
         /// Says that nothing more is written.
         func end() { _ = server.library.shutdown(session) }
 
@@ -131,6 +143,12 @@
         let write: @convention(c) (OpaquePointer?, UnsafeRawPointer?, Int32) -> Int32
         let updateKeys: @convention(c) (OpaquePointer?, Int32) -> Int32
         let renegotiate: @convention(c) (OpaquePointer?) -> Int32
+        let setVerification: @convention(c) (OpaquePointer?, Int32, @convention(c) (Int32, OpaquePointer?) -> Int32) -> Void
+        let askForCertificate: @convention(c) (OpaquePointer?) -> Int32
+        let handshake: @convention(c) (OpaquePointer?) -> Int32
+        let controlSession: @convention(c) (OpaquePointer?, Int32, Int, UnsafeMutableRawPointer?) -> Int
+        let peek: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, Int32) -> Int32
+        let certificate: @convention(c) (OpaquePointer?) -> OpaquePointer?
         let shutdown: @convention(c) (OpaquePointer?) -> Int32
 
         init() throws {
@@ -155,6 +173,12 @@
             write = try find("SSL_write")
             updateKeys = try find("SSL_key_update")
             renegotiate = try find("SSL_renegotiate")
+            setVerification = try find("SSL_set_verify")
+            askForCertificate = try find("SSL_verify_client_post_handshake")
+            handshake = try find("SSL_do_handshake")
+            controlSession = try find("SSL_ctrl")
+            peek = try find("SSL_peek")
+            certificate = try find("SSL_get0_peer_certificate")
             shutdown = try find("SSL_shutdown")
         }
     }

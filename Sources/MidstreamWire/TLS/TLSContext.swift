@@ -125,6 +125,9 @@
                 throw HTTPError.tls(
                     "The client certificate \(client) can't be used: \(TLSErrors.takeFirst() ?? "it has no key").")
             }
+            // Servers ask only there for one that a part of their site wants, and only who has said that it may be (RFC 8446
+            // §4.6.2). Over HTTP/2 none may (RFC 9113 §9.2.3).
+            SSL_CTX_set_post_handshake_auth(pointer, 1)
         }
 
         private func usePEM(_ client: TLSConfiguration.ClientCertificate) -> Bool {

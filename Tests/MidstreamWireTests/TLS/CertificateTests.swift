@@ -129,6 +129,23 @@
             #expect(try await transport.deliver(HTTPRequest(.put, server.url, body: .bytes(body))).status == 200)
         }
 
+        /// As Apache asks for one that a part of its site wants.
+        @Test(arguments: [true, false]) func `A certificate that is asked for behind the handshake is given`(
+            _ hasOne: Bool
+        ) async throws {
+            let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], offersHTTP2: false)
+            let server = try RawServer(tls: tls) { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 \(connection.peerHasCertificate() ? 200 : 403) \r\nContent-Length: 0\r\n\r\n")
+                connection.waitForEnd()
+            }
+            let transport = transport(trusting: Servers["CA"]) {
+                guard hasOne else { return }
+                $0.tls.clientCertificate = .init(certificate: Servers["CLIENT_CERT"], key: Servers["CLIENT_KEY"])
+            }
+            #expect(try await transport.deliver(HTTPRequest(server.url)).status == (hasOne ? 200 : 403))
+        }
+
         /// RFC 9113 §9.2.1. It goes on only where the client takes part.
         @Test func `TLS 1.2 isn't negotiated anew under HTTP/2`() async throws {
             let tls = try TLSServer(certificate: Servers["SERVER_CERT"], key: Servers["SERVER_KEY"], isOld: true)
