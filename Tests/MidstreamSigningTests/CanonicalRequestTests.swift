@@ -11,6 +11,13 @@ import Testing
         #expect(canonical.text.split(separator: "\n")[1] == "/~%2F/%25%2B5%25g0/%25ZZ%25-1%254")
     }
 
+    @Test("the path is sent as it is signed: S3 takes a plus sign for a space")
+    func path() throws {
+        let canonical = try CanonicalRequest(HTTPRequest("https://b.s3.example/a+b=c@(1)/%2f/%2e%2E/"), isS3: true)
+        #expect(canonical.url == "https://b.s3.example/a%2Bb%3Dc%40%281%29/%2F/%2e%2E/")
+        #expect(canonical.text.split(separator: "\n")[1] == "/a%2Bb%3Dc%40%281%29/%2F/../")
+    }
+
     @Test(
         "the host is sent as it is signed",
         arguments: [("http://u:p@NAS:9000/a", "nas:9000"), ("https://Nas:0443/a", "nas"), ("https://[::A]:8/a", "[::a]:8")])

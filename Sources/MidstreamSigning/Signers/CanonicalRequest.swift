@@ -26,6 +26,12 @@ struct CanonicalRequest {
         parts = URLText(try URLText.resolve(request.urlText, base: nil, query: nil))
         // As it is signed: transports send the host as the URL has it, and some servers take that for what was signed.
         parts.authority = origin.description.dropFirst(origin.scheme.count + 3)
+        if isS3 {
+            let segments = parts.path.split(separator: "/", omittingEmptySubsequences: false)
+            // Those that are encoded steps stay so: somebody on the way could take them.
+            let sent = segments.map { [".", ".."].contains($0.strict) ? String($0) : $0.strict }
+            parts.path = Substring(sent.joined(separator: "/"))
+        }
         query = (parts.query ?? "").split(separator: "&").compactMap { item in
             let mark = item.utf8.firstIndex(of: UInt8(ascii: "="))
             let name = String(item[..<(mark ?? item.endIndex)]).strictlyEncoded
@@ -77,10 +83,11 @@ struct CanonicalRequest {
     /// S3 takes the path once encoded and as it is; the others take it without dot segments and empty ones, and encoded again.
     private var canonicalPath: String {
         guard !parts.path.isEmpty else { return "/" }
-        let segments = parts.path.split(separator: "/", omittingEmptySubsequences: false)
-        guard !isS3 else { return segments.map { String($0).strictlyEncoded }.joined(separator: "/") }
+        guard !isS3 else {
+            return parts.path.split(separator: "/", omittingEmptySubsequences: false).map(\.strict).joined(separator: "/")
+        }
         var kept: [Substring] = []
-        for segment in segments where !segment.isEmpty && segment != "." {
+        for segment in parts.path.split(separator: "/") where segment != "." {
             if segment == ".." { _ = kept.popLast() } else { kept.append(segment) }
         }
         let end = parts.path.hasSuffix("/") && !kept.isEmpty ? "/" : ""
@@ -157,4 +164,8 @@ extension String {
         return plain.withUnsafeBufferPointer { $0.percentEncoded(exceptFor: .unreserved) }
             ?? String(decoding: plain, as: UTF8.self)
     }
+}
+
+extension Substring {
+    fileprivate var strict: String { String(self).strictlyEncoded }
 }
