@@ -98,7 +98,8 @@ struct SecretItems {
     static var usual: [String] {
         let names = [
             "key", "sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid",
-            "x-goog-signature", "x-goog-credential", "code",
+            "x-goog-signature", "x-goog-credential", "upload_id", "temp_url_sig", "x-oss-signature", "x-oss-credential",
+            "x-oss-security-token", "q-signature", "code",
         ]
         return names + URLText.secretWords.flatMap { words in ["", "_", "-"].map { words.replacing(" ", with: $0) } }
     }
