@@ -23,6 +23,12 @@ struct DownloadSource: Sendable {
     /// Whether an answer is encoded although no encoding was asked for.
     func isEncoded(_ response: HTTPResponse) -> Bool {
         guard isResumable, choosesEncoding else { return false }
+        // Servers label an archive by its name: it is stored so.
+        let type = response.headers[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard !["application/gzip", "application/x-gzip", "application/x-tar", "application/x-compressed-tar"].contains(type)
+        else {
+            return false
+        }
         return response.headers.members(of: .contentEncoding).contains { !$0.equalsIgnoringASCIICase("identity") }
     }
 

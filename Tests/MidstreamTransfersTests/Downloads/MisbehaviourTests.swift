@@ -216,6 +216,16 @@ struct MisbehaviourTests {
         #expect(server.requests.map { $0.headers[.acceptEncoding] == "identity" } == [true, false])
     }
 
+    @Test("An archive whose name has made its server say that it is encoded is taken as it is")
+    func archive() async throws {
+        let coded = [UInt8](repeating: 31, count: 100)
+        let headers: HTTPHeaders = ["ETag": "\"1\"", "Content-Encoding": "x-gzip", "Content-Type": "application/x-tar"]
+        let stub = StubTransport { HTTPResponse(status: .ok, headers: headers, body: .bytes(coded), request: $0) }
+        try await testClient(transport: stub).download(HTTPRequest("http://h/a.tar.gz"), to: folder.target)
+        #expect(folder.content == coded)
+        #expect(stub.requests.map { $0.headers[.acceptEncoding] } == ["identity"])
+    }
+
     @Test("The encoding of a page that says that nothing is missing isn't the file's")
     func encodedRefusal() async throws {
         server.cut(200_000)
