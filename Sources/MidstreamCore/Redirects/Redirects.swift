@@ -86,7 +86,7 @@ extension RedirectPolicy {
         of response: HTTPResponse, from request: HTTPRequest, at position: ChainPosition
     ) async throws -> HTTPRequest? {
         if case .refuse = mode { return nil }
-        guard let location = response.headers.values(.location).first,
+        guard let location = response.headers.values(.location).first, !location.isEmpty,
             let url = URLText.resolve(
                 location: request.isUpgrade ? location.withWebScheme : location, from: request.urlText)
         else { return nil }

@@ -127,8 +127,8 @@ struct RedirectTests {
     }
 
     @Test(
-        "a missing location, and one that can't be requested, leave the redirect as the response",
-        arguments: [nil, "ftp://h/x", "javascript:x", "http://", "https://h:99999/"])
+        "a missing location, an empty one, and one that can't be requested leave the redirect as the response",
+        arguments: [nil, "", " ", "ftp://h/x", "javascript:x", "http://", "https://h:99999/"])
     func badLocation(location: String?) async throws {
         let stub = redirecting(302, to: location)
         let response = try await client(stub).send(HTTPRequest("https://h/old"))
