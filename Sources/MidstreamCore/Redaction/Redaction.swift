@@ -10,8 +10,8 @@ internal import Foundation
 /// let client = HTTPClient(configuration: .init(redaction: Redaction(headers: ["X-Session"], jsonFields: ["iban"])))
 /// ```
 ///
-/// Bodies are searched where their media type says JSON, by its subtype, or a form; multipart forms are withheld as a whole, and other text
-/// is shown.
+/// Bodies are searched where their media type says JSON, by its subtype, or a form, and where a text begins as JSON does; multipart forms are
+/// withheld as a whole, and other text is shown.
 public struct Redaction: Sendable, Hashable {
     /// Names of header fields beside those that are secret.
     public var headers: Set<HTTPHeaders.Name>
@@ -94,9 +94,16 @@ public struct Redaction: Sendable, Hashable {
         switch form {
         case .items: marked(String(SecretItems(queryItems).withheld(in: URLText.redacted(items: text[...]))))
         case .json: JSONRedaction.redacted(text, names: jsonFields, mark: mark)
-        case .plain: text
+        // JSON is also sent by other types, as PHP does unless it is told.
+        case .plain: Self.beginsAsJSON(text) ? JSONRedaction.redacted(text, names: jsonFields, mark: mark) : text
         case .unknown: nil
         }
+    }
+
+    private static func beginsAsJSON(_ text: String) -> Bool {
+        // A byte order mark may stand before it.
+        let first = text.utf8.first { !$0.isJSONSpace && ![0xEF, 0xBB, 0xBF].contains($0) }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 
     private func marked(_ text: String) -> String {

@@ -136,6 +136,9 @@ struct RecordRedactionTests {
     func bytes() {
         let redaction = Redaction()
         #expect(redaction.text(Array("aé".utf8.dropLast()), contentType: "text/plain") == "a")
+        let json = redaction.text(Array("\u{FEFF} {\"access_token\":\"canary\"}".utf8), contentType: "text/html; charset=UTF-8")
+        #expect(json?.contains("access_token") == true && json?.contains("canary") == false)
+        #expect(redaction.text(Array("<p>{\"token\":1}".utf8), contentType: "text/html") == "<p>{\"token\":1}")
         #expect(redaction.text([0, 1], contentType: "text/plain") == nil)
         #expect(redaction.text([0xFF, 0x41], contentType: "text/plain") == nil)
         #expect(redaction.text(Array("a".utf8), contentType: "multipart/form-data; boundary=x") == nil)
