@@ -159,7 +159,8 @@ import Testing
             ("text/plain; charset=windows-1253", [0xE1], "α"), ("text/plain; charset=windows-1254", [0xF0], "ğ"),
             ("text/plain; charset=iso-8859-2", [0xB1], "ą"), ("text/plain; charset=Shift_JIS", [0x83, 0x65, 0xB1], "テｱ"),
             ("text/plain; charset=iso-2022-jp", [0x1B, 0x24, 0x42, 0x25, 0x46, 0x1B, 0x28, 0x42, 0x61], "テa"),
-            ("text/plain; charset=shift_jis", [0x83], nil),
+            ("text/plain; charset=shift_jis", [0x83], nil), ("text/plain; charset=\"\"", [0xC3, 0xA4], "ä"),
+            ("text/plain; charset=ANSI_X3.4-1968", [0x41], "A"), ("text/plain; charset=x-sjis", [0x83, 0x65], "テ"),
         ] as [(String, [UInt8], String?)])
     func textIsReadByItsCharset(type: String, bytes: [UInt8], text: String?) async throws {
         let stub = StubTransport(status: .ok, headers: ["Content-Type": type], body: .bytes(bytes))

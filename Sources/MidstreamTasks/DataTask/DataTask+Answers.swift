@@ -87,7 +87,7 @@ extension RequestTask where Element == TaskResult<Data> {
         let result = try await result()
         let data = try result.get()
         let named = result.head.headers[.contentType].flatMap { FieldValueScanner.parameter("charset", of: $0) }
-        let charset = named?.lowercased() ?? "utf-8"
+        let charset = named.flatMap { $0.isEmpty ? nil : $0.lowercased() } ?? "utf-8"
         func failure(_ message: String) -> HTTPError {
             HTTPError(.decoding, message, request: result.anyResponse.request, response: result.anyResponse)
         }
@@ -107,13 +107,15 @@ extension RequestTask where Element == TaskResult<Data> {
         case "utf-16le": .utf16LittleEndian
         case "utf-16be": .utf16BigEndian
         // WHATWG Encoding §4.2
-        case "windows-1252", "cp1252", "iso-8859-1", "latin1", "us-ascii", "ascii": .windowsCP1252
-        case "windows-1250": .windowsCP1250
-        case "windows-1251": .windowsCP1251
-        case "windows-1253": .windowsCP1253
-        case "windows-1254": .windowsCP1254
-        case "iso-8859-2": .isoLatin2
-        case "shift_jis": .shiftJIS
+        case "windows-1252", "cp1252", "x-cp1252", "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "l1", "us-ascii", "ascii",
+            "ansi_x3.4-1968":
+            .windowsCP1252
+        case "windows-1250", "cp1250", "x-cp1250": .windowsCP1250
+        case "windows-1251", "cp1251", "x-cp1251": .windowsCP1251
+        case "windows-1253", "cp1253", "x-cp1253": .windowsCP1253
+        case "windows-1254", "cp1254", "x-cp1254": .windowsCP1254
+        case "iso-8859-2", "iso8859-2", "iso_8859-2", "latin2", "l2": .isoLatin2
+        case "shift_jis", "shift-jis", "sjis", "x-sjis", "windows-31j", "ms_kanji": .shiftJIS
         case "iso-2022-jp": .iso2022JP
         default: nil
         }
