@@ -8,7 +8,7 @@
             /// When the next address is due, in nanoseconds of the monotonic clock; `.max`: nothing but an event helps.
             case wait(until: UInt64)
             case connected(Channel, HostAddress)
-            /// None can be connected to; with what the system said last.
+            /// None can be connected to; with what the system said last, of an address that there is a way to if there is one.
             case failed(Int32)
         }
 
@@ -39,7 +39,7 @@
                     return .connected(attempt.channel, attempt.address)
                 case EALREADY: break
                 case let number:
-                    lastError = number
+                    note(number)
                     attempt.channel.close()
                     tries.removeAll { $0.channel === attempt.channel }
                     nextTry = 0
@@ -79,18 +79,16 @@
                 descriptor = socket(address.family, kind, 0)
             }
             guard descriptor >= 0 else {
-                lastError = errno
+                note(errno)
                 return nil
             }
             if address.family != AF_UNIX {
-                var isOn: Int32 = 1
-                setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
+                Self.set(Int32(IPPROTO_TCP), TCP_NODELAY, to: 1, of: descriptor)
                 if let local {
                     // The port is chosen when the other end is known: there are as many as that for each of them.
-                    setsockopt(
-                        descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &isOn, socklen_t(MemoryLayout<Int32>.size))
+                    Self.set(Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, to: 1, of: descriptor)
                     guard local.withSocketAddress({ bind(descriptor, $0, $1) }) == 0 else {
-                        lastError = errno
+                        note(errno)
                         Glibc.close(descriptor)
                         return nil
                     }
@@ -98,16 +96,27 @@
             }
             let status = address.withSocketAddress { connect(descriptor, $0, $1) }
             guard status == 0 || Self.isUnderWay(errno, address) else {
-                lastError = errno
+                note(errno)
                 Glibc.close(descriptor)
                 return nil
             }
             do throws(ChannelFailure) {
                 return try Channel(descriptor, channels, owner: owner)
             } catch {
-                if case .system(let number) = error { lastError = number }
+                if case .system(let number) = error { note(number) }
                 return nil
             }
+        }
+
+        /// Keeps why an address failed. That this machine has no way to one says less than what another has answered.
+        private mutating func note(_ number: Int32) {
+            let noWay: Set<Int32> = [0, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT]
+            if noWay.contains(lastError) || !noWay.contains(number) { lastError = number }
+        }
+
+        private static func set(_ level: Int32, _ option: Int32, to value: Int32, of descriptor: Int32) {
+            var value = value
+            setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
         }
 
         /// Zero when the socket is connected, `EALREADY` as long as it may be; otherwise why it isn't. Asked of the system, since a socket that

@@ -99,6 +99,15 @@
             #expect(winner == first)
         }
 
+        /// One of IPv6, as a rule, in a container that has none.
+        @Test(arguments: [false, true]) func `An address that there is no way to hides no refusal`(_ comesFirst: Bool) throws {
+            let addresses = [try refusing().0, try #require(HostAddress(literal: "224.0.0.1", port: 80))]
+            var race = SocketRace(comesFirst ? addresses.reversed() : addresses, from: nil)
+            guard case .failed(ECONNREFUSED) = end(of: &race, at: 1_000) else {
+                return #expect(Bool(false), "The refusal isn't told.")
+            }
+        }
+
         @Test func `When all refuse, the system's word is told`() throws {
             var race = SocketRace([try refusing().0, try refusing().0], from: nil)
             guard case .failed(ECONNREFUSED) = end(of: &race, at: 1_000) else {
