@@ -122,8 +122,15 @@
                 case .pkcs12: usePKCS12(client)
                 }
             guard isSet, SSL_CTX_check_private_key(pointer) == 1 else {
-                throw HTTPError.tls(
-                    "The client certificate \(client) can't be used: \(TLSErrors.takeFirst() ?? "it has no key").")
+                let reason = TLSErrors.takeFirst() ?? "it has no key"
+                try Self.checkDescriptors()
+                // OpenSSL has no words for what the system says.
+                for path in client.format == .pem ? [client.certificate, client.key] : [client.certificate] {
+                    guard access(path, R_OK) != 0 else { continue }
+                    throw HTTPError.tls(
+                        "The client certificate's file \(path) can't be read: \(String(cString: strerror(errno))).")
+                }
+                throw HTTPError.tls("The client certificate \(client) can't be used: \(reason).")
             }
             // Servers ask only there for one that a part of their site wants, and only who has said that it may be (RFC 8446
             // §4.6.2). Over HTTP/2 none may (RFC 9113 §9.2.3).

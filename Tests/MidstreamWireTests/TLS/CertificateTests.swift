@@ -129,6 +129,19 @@
             #expect(try await transport.deliver(HTTPRequest(.put, server.url, body: .bytes(body))).status == 200)
         }
 
+        @Test func `A client certificate that can't be read is told by its file`() async throws {
+            let certificates: [TLSConfiguration.ClientCertificate] = [
+                .init(certificate: "/nowhere/a.pem", key: "/nowhere/b.pem"), .init(pkcs12: "/nowhere/a.pem", password: nil),
+                .init(certificate: Servers["CLIENT_CERT"], key: "/nowhere/a.pem"),
+            ]
+            for certificate in certificates {
+                let transport = transport(trusting: Servers["CA"]) { $0.tls.clientCertificate = certificate }
+                let error = await failure(transport, "https://127.0.0.1:1/")
+                let reason = "can't be read: No such file or directory."
+                #expect(error?.message == "The client certificate's file /nowhere/a.pem \(reason)")
+            }
+        }
+
         /// As Apache asks for one that a part of its site wants.
         @Test(arguments: [true, false]) func `A certificate that is asked for behind the handshake is given`(
             _ hasOne: Bool
