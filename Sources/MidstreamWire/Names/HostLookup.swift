@@ -240,9 +240,14 @@
             }
             guard addresses.isEmpty else { return (.success(alternating(addresses)), true) }
             if let lack = lackOfDescriptors() { return (.failure(HTTPError.noResources(lack)), false) }
+            let isCertain = ![EAI_AGAIN, EAI_FAIL, EAI_SYSTEM, EAI_MEMORY].contains(status)
+            // Such names are this machine's (RFC 6761 §6.3), which many systems know of the last part alone.
+            if [".localhost", ".localhost."].contains(where: host.lowercased().hasSuffix) {
+                return (Self.addresses(of: "localhost", port: port).found, isCertain)
+            }
             let reason = status == 0 ? "it has no address" : String(cString: gai_strerror(status))
             let error = HTTPError(.nameResolution, "The host \(host) can't be found: \(reason).", phase: .notSent)
-            return (.failure(error), ![EAI_AGAIN, EAI_FAIL, EAI_SYSTEM, EAI_MEMORY].contains(status))
+            return (.failure(error), isCertain)
         }
 
         /// Why the system can open nothing; nil: it can. Where it can't, no host is found either, and glibc says no more than that.

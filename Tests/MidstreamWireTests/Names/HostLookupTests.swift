@@ -84,6 +84,12 @@
             for found in answers.withLock({ $0 }) { #expect(try found.get() == [address]) }
         }
 
+        @Test func `Names below localhost are this machine's`() async throws {
+            let own = ["127.0.0.1", "::1"].compactMap { HostAddress(literal: $0, port: 80) }
+            let found = try await find("A.localhost", in: HostLookup()).get()
+            #expect(!found.isEmpty && found.allSatisfy(own.contains))
+        }
+
         /// A label has 63 bytes at most, so that nobody is asked for one of 64.
         @Test(arguments: [("localhost", 60), (String(repeating: "a", count: 64), 1)] as [(String, UInt64)])
         func `The system's addresses are kept for a minute, and that there are none for a second`(
