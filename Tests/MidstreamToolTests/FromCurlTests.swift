@@ -13,6 +13,7 @@ struct FromCurlTests {
             ("curl -LI https://h", "midst https://h -Xhead -i"), ("curl -Li https://h", "midst https://h -i"),
             ("curl -LI https://h -o /dev/null", "midst https://h -Xhead -o /dev/null"),
             ("curl -LIo - https://h", "midst https://h -Xhead -o - -i"),
+            ("curl -LX PURGE -I https://h", "midst https://h -Xhead -X PURGE -i"),
             ("https://h/ -L -XPUT -H 'A: b c'", "midst https://h/ -X PUT -H 'A: b c'"),
             (
                 "curl -L https://h -d a=1 -d b=2",

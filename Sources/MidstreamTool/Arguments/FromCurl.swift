@@ -56,7 +56,8 @@ enum FromCurl {
             case .include: includesHead = true
             case .head:
                 includesHead = true
-                options.append("-Xhead")
+                // A method that is given counts more, whatever the order.
+                options.insert("-Xhead", at: 0)
             case .flag(let flag): options.append(flag)
             case .value(let option):
                 // A file has the format for both.
