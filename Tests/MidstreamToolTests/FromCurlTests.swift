@@ -90,6 +90,7 @@ struct FromCurlTests {
             "curl h -d @a -H Content-Type:application/x-ndjson", "curl h -d @a -H Content-Type:application/jsonl",
             #"curl h -F 'a="b";type=c'"#, #"curl h -F 'a="@b"'"#, #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
             "curl h --aws-sigv4 aws:amz", "curl h --aws-sigv4 aws:amz:eu", "curl h --aws-sigv4 goog:goog4:eu:s3",
+            "curl h -H \"A: $K\"", "curl h/$K", "curl h -d \"$(cat x)\"", "curl \"h/`x`\"",
             "curl h -u @ann:pw", "curl h -o @a", "curl h -I -o a", "curl h -i -o a", "curl h/[1-3]", "curl 'h?a={b,c}'",
             "curl ^\"https://h/^\"", "curl \"https://h/\" ^\r\n  -H \"A: b\" ^\r\n  --compressed",
         ])
@@ -104,6 +105,7 @@ struct FromCurlTests {
             (#"$'\xe9\u20ac'"#, ["é€"]), (#"$'\a\b\e\E\f\v\cA\0501'"#, ["\u{7}\u{8}\u{1B}\u{1B}\u{C}\u{B}\u{1}(1"]),
             (#"$'\u+041\xg\u\8'"#, [#"\u+041\xg\u\8"#]),
             ("'\u{301}a b' \"\u{301}\\\"\u{301}\"", ["\u{301}a b", "\u{301}\"\u{301}"]), ("a\\\r\nb\r\nc", ["ab", "c"]),
+            (#"'$a|`b`' "\$a 5$" \$a"#, ["$a|`b`", "$a 5$", "$a"]),
             ("$'\u{301}\\'\u{301} \\u0041\u{301}'", ["\u{301}'\u{301} A\u{301}"]),
         ])
     func words(text: String, words: [String]) throws { #expect(try ShellWords.split(text) == words) }

@@ -56,7 +56,6 @@ enum FromCurl {
             case .include: includesHead = true
             case .head:
                 includesHead = true
-                // A method that is given counts more, whatever the order.
                 options.insert("-Xhead", at: 0)
             case .flag(let flag): options.append(flag)
             case .value(let option):
@@ -295,7 +294,9 @@ enum ShellWords {
             case _ where scalar.properties.isWhitespace:
                 if let word { words.append(word) }
                 word = nil
-            default: word = (word ?? "") + String(scalar)
+            default:
+                try refuseExpansion(scalar, before: rest.first)
+                word = (word ?? "") + String(scalar)
             }
         }
         return words + (word.map { [$0] } ?? [])
@@ -317,10 +318,17 @@ enum ShellWords {
                 rest.removeFirst()
                 if next != "\n" { text.unicodeScalars.append(next) }
             } else {
+                try refuseExpansion(scalar, before: rest.first)
                 text.unicodeScalars.append(scalar)
             }
         }
         throw unclosed
+    }
+
+    private static func refuseExpansion(_ scalar: Unicode.Scalar, before next: Unicode.Scalar?) throws {
+        let begins = next.map { $0.properties.isAlphabetic || "_{(".unicodeScalars.contains($0) } ?? false
+        guard scalar == "`" || scalar == "$" && begins else { return }
+        throw UsageError("midst expands no $NAME and runs no `…`: give the command with what they stand for")
     }
 
     /// What `$'…'` is to bash. Firefox writes `é` as `\xe9`, though, which is a byte there: where the bytes aren't UTF-8, each one
