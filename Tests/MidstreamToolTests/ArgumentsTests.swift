@@ -14,6 +14,11 @@ struct ArgumentsTests {
         }
     }
 
+    @Test("a pattern of hosts, and several addresses, can't be told", arguments: ["*:443:::1", "+h:443:::1", "h:1:::1,::2"])
+    func wrongAddresses(text: String) {
+        #expect(throws: UsageError.self) { try Arguments(["get", "h", "--resolve", text]) }
+    }
+
     @Test("times longer than a Duration can be are as long as can be counted", arguments: ["1e30", "1e308", "1e10"])
     func longTimes(text: String) throws {
         #expect(try Arguments(["get", "h", "--timeout", text]).timeout == .seconds(1e10))

@@ -32,6 +32,9 @@ struct TransportOptions {
     mutating func add(override text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
         guard parts.count == 3, Int(parts[1]) != nil else { throw UsageError("--resolve is written HOST:PORT:ADDRESS") }
+        guard !"*+-".contains(text.prefix(1)), !parts[2].contains(",") else {
+            throw UsageError("--resolve takes a host by its name, and one address")
+        }
         // Without brackets the end of an IPv6 address would pass for a port.
         let isBare = !parts[2].hasPrefix("[") && parts[2].count { $0 == ":" } > 1
         overrides["\(parts[0]):\(parts[1])"] = isBare ? "[\(parts[2])]" : parts[2]
