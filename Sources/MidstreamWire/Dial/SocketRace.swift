@@ -84,6 +84,9 @@
             }
             if address.family != AF_UNIX {
                 Self.set(Int32(IPPROTO_TCP), TCP_NODELAY, to: 1, of: descriptor)
+                // What lies between forgets connections that stand still, such as that of a request whose answer takes minutes.
+                Self.set(SOL_SOCKET, SO_KEEPALIVE, to: 1, of: descriptor)
+                Self.set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, to: 60, of: descriptor)
                 if let local {
                     // The port is chosen when the other end is known: there are as many as that for each of them.
                     Self.set(Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, to: 1, of: descriptor)

@@ -108,6 +108,18 @@
             }
         }
 
+        @Test func `The system looks whether the other end is still there`() throws {
+            var race = SocketRace([try listening()], from: nil)
+            guard case .connected(let channel, _) = end(of: &race, at: 1_000) else {
+                return #expect(Bool(false), "It isn't connected.")
+            }
+            for (level, option, expected) in [(SOL_SOCKET, SO_KEEPALIVE, 1), (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 60)] {
+                var (value, length): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
+                getsockopt(channel.descriptor, level, option, &value, &length)
+                #expect(value == expected)
+            }
+        }
+
         @Test func `When all refuse, the system's word is told`() throws {
             var race = SocketRace([try refusing().0, try refusing().0], from: nil)
             guard case .failed(ECONNREFUSED) = end(of: &race, at: 1_000) else {
