@@ -153,26 +153,8 @@ struct HedgingTests {
         #expect(budget.hedges == 102)
     }
 
-    @Test("a 5xx waits for the other; the other's good answer wins, and its body is closed")
-    func serverError() async throws {
-        let gate = Gate()
-        let failing = stub { request in
-            await gate.wait()
-            return HTTPResponse(status: 503, request: request)
-        }
-        let client = bench.client(failing, validators: [], interceptors: { Hedging() })
-        async let call = client.send(HTTPRequest("/"))
-        await gate.reached()
-        await bench.clock.waitForSleepers(1)
-        bench.clock.advance(by: .seconds(1))
-        // The second is good and ends the race; the first is waited for, and is nobody's.
-        await eventually { failing.requests.count == 2 }
-        gate.open()
-        #expect(try await call.status == 200)
-    }
-
-    @Test("what the second may be refused for because of the first doesn't win against that", arguments: [409, 429])
-    func secondRefused(status: Int) async throws {
+    /// The status of a call whose first exchange is answered after the second was sent.
+    private func status(first: HTTPStatus, second: HTTPStatus) async throws -> HTTPStatus {
         let gate = Gate()
         let count = Locked(0)
         let transport = StubTransport { request in
@@ -180,9 +162,8 @@ struct HedgingTests {
                 count += 1
                 return count
             }
-            guard number == 1 else { return HTTPResponse(status: HTTPStatus(status), request: request) }
-            await gate.wait()
-            return HTTPResponse(status: 200, request: request)
+            if number == 1 { await gate.wait() }
+            return HTTPResponse(status: number == 1 ? first : second, request: request)
         }
         let client = bench.client(transport, validators: [], interceptors: { Hedging() })
         async let call = client.send(HTTPRequest("/"))
@@ -191,7 +172,18 @@ struct HedgingTests {
         bench.clock.advance(by: .seconds(1))
         await eventually { transport.requests.count == 2 }
         gate.open()
-        #expect(try await call.status == 200)
+        return try await call.status
+    }
+
+    @Test("a 5xx waits for the other; the other's good answer wins, and its body is closed")
+    func serverError() async throws {
+        // The second is good and ends the race; the first is waited for, and is nobody's.
+        #expect(try await status(first: 503, second: 200) == 200)
+    }
+
+    @Test("what the second may be refused for because of the first doesn't win against that", arguments: [409, 429])
+    func secondRefused(code: Int) async throws {
+        #expect(try await status(first: 200, second: HTTPStatus(code)) == 200)
     }
 
     @Test("both fail: the first's failure is the call's")
