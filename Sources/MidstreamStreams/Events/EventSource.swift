@@ -192,8 +192,10 @@ extension EventSource {
 }
 
 extension HTTPResponse {
+    /// Where the type comes more than once, the last one that is a type counts, as in browsers (Fetch, "extract a MIME type").
     fileprivate var isEventStream: Bool {
-        guard let type = headers[.contentType] else { return false }
+        let types = headers.members(of: .contentType)
+        guard let type = types.last(where: { $0.utf8.contains(UInt8(ascii: "/")) && !$0.hasPrefix("*/*") }) else { return false }
         let essence = type.utf8.prefix { $0 != UInt8(ascii: ";") }.trimmed
         return String(Substring(essence)).equalsIgnoringASCIICase("text/event-stream")
     }

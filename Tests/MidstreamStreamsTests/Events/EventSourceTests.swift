@@ -263,18 +263,23 @@ struct EventSourceTests {
         #expect(await outcome(waits: 0).result.httpError?.code == .unacceptableStatus)
     }
 
-    @Test("Another type ends it", arguments: [nil, "text/html", "text/event-streams", "application/json"])
+    @Test(
+        "Another type ends it",
+        arguments: [nil, "text/html", "text/event-streams", "application/json", "text/event-stream, text/html"])
     func otherType(type: String?) async throws {
         server.enqueue(.init(headers: type.map { ["Content-Type": $0] } ?? [:], body: .bytes(Array("data: a\n\n".utf8))))
         let result = await outcome(waits: 0).result
         #expect(result.httpError?.code == .decoding)
     }
 
-    @Test("The type's parameters and case don't matter")
-    func typeWithParameters() async throws {
-        server.enqueue(
-            .init(headers: ["Content-Type": "Text/Event-Stream ;charset=utf-8"], body: .bytes(Array("data: a\n\n".utf8))),
-            Self.end)
+    @Test(
+        "The type's parameters and case don't matter; of several the last one counts",
+        arguments: [
+            "Text/Event-Stream ;charset=utf-8", "text/event-stream, text/event-stream",
+            "application/json, text/event-stream; charset=utf-8", "text/event-stream, charset=utf-8", "text/event-stream, */*",
+        ])
+    func typeOfStream(type: String) async throws {
+        server.enqueue(.init(headers: ["Content-Type": type], body: .bytes(Array("data: a\n\n".utf8))), Self.end)
         #expect(try await outcome(waits: 1).result.get() == ["a"])
     }
 
