@@ -153,7 +153,7 @@ struct StorabilityTests {
         let said = ResponseFields(news.headers, at: Date())
         let merged = StoredFields.updated(stored, by: news, said, rules: CacheRules())
         #expect(merged["A"] == "2" && merged["B"] == "1" && merged["C"] == nil)
-        #expect(merged["Content-Length"] == "5" && merged["Content-Encoding"] == "gzip" && merged["Content-Type"] == "text/b")
+        #expect(merged["Content-Length"] == "5" && merged["Content-Encoding"] == "gzip" && merged["Content-Type"] == "text/a")
     }
 
     @Test(

@@ -7,9 +7,9 @@ package enum StoredFields {
         .age, .connection, "Keep-Alive", "Proxy-Connection", .te, .trailer, .transferEncoding, "Upgrade", .proxyAuthenticate,
         .proxyAuthorization, "Proxy-Authentication-Info", "Cache-Status",
     ]
-    /// Those that describe the bytes (RFC 9110 §8, RFC 9530).
+    /// Those that describe the bytes (RFC 9110 §8, RFC 9530). Servers give a 304 the type of their error pages.
     private static let ofBytes: Set<HTTPHeaders.Name> = [
-        .contentLength, .contentEncoding, "Content-Range", "Content-Digest", "Repr-Digest",
+        .contentLength, .contentEncoding, .contentType, "Content-Range", "Content-Digest", "Repr-Digest",
     ]
     private static let dropped = FieldNameTable(droppedNames)
 
