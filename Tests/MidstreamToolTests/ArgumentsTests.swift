@@ -165,4 +165,21 @@ struct NetrcTests {
         #expect(netrc.login(for: "b.test") == nil)
         #expect(netrc.login(for: "C.test") == Identity.Login(user: "z", password: ""))
     }
+
+    @Test("may have passwords that begin as comments do, or are called as keywords are")
+    func oddPasswords() {
+        let netrc = Netrc(
+            """
+            machine a.test login u password #s3cret
+            machine b.test login login password password # password
+            machine c.test login v password w
+            machine d.test login x password macdef
+            machine e.test login y password z
+            """)
+        #expect(netrc.login(for: "a.test") == Identity.Login(user: "u", password: "#s3cret"))
+        #expect(netrc.login(for: "b.test") == Identity.Login(user: "login", password: "password"))
+        #expect(netrc.login(for: "c.test") == Identity.Login(user: "v", password: "w"))
+        #expect(netrc.login(for: "d.test") == Identity.Login(user: "x", password: "macdef"))
+        #expect(netrc.login(for: "e.test") == Identity.Login(user: "y", password: "z"))
+    }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that holds users and passwords by host, as curl and ftp read it.
+/// A file that holds users and passwords by host, as curl and ftp read it, but for passwords that begin as comments do.
 struct Netrc {
     private var logins: [(host: String?, login: Identity.Login)] = []
 
@@ -42,25 +42,28 @@ struct Netrc {
         logins.first { $0.host == nil || $0.host?.lowercased() == host.lowercased() }?.login
     }
 
-    /// The words, those in quotation marks without these. Macros, which end at an empty line, and comments aren't among them.
+    /// The words, those in quotation marks without these. Macros, which end at an empty line, and comments aren't among them; a value may
+    /// begin as a comment does.
     private static func words(_ text: String) -> [String] {
         var words: [String] = []
         var isInMacro = false
+        var isValue = false
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             if isInMacro {
                 isInMacro = !line.allSatisfy(\.isWhitespace)
                 continue
             }
             var rest = line.drop(while: \.isWhitespace)
-            while let first = rest.first, first != "#" {
+            while let first = rest.first, first != "#" || isValue {
                 let word = first == "\"" ? quoted(&rest) : String(rest.prefix { !$0.isWhitespace })
                 if first != "\"" { rest = rest.dropFirst(word.count) }
                 rest = rest.drop(while: \.isWhitespace)
-                if word == "macdef" {
+                if word == "macdef", !isValue {
                     isInMacro = true
                     break
                 }
                 words.append(word)
+                isValue = !isValue && ["machine", "login", "password", "account"].contains(word)
             }
         }
         return words
