@@ -249,12 +249,19 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// A value with its URLs as a function shows them.
     static func shown(_ value: String, of name: Name, by url: (String) -> String) -> String {
-        if namesOfURLs.contains(name) { return url(value) }
+        if namesOfURLs.contains(name) || URLText(value.withWebScheme).webScheme != nil { return url(value) }
+        if name == "Sec-WebSocket-Protocol", holdsCredential(protocols: value) { return .withheld }
         guard name == .link else { return value }
         // Each for itself, since one may seem to be a part of the query before it: targets end with `>`, anchors with a quotation mark.
         return value.replacing(#/<([^>]*)|[^<"]+/#.matchingSemantics(.unicodeScalar)) { piece in
             piece.1.map { "<" + url(String($0)) } ?? url(String(piece.0))
         }
+    }
+
+    /// Whether one of the protocols of a WebSocket is a credential: pages can set no other field of its upgrade, so that services take one
+    /// there. Names of protocols are shorter, as a rule.
+    package static func holdsCredential(protocols: String) -> Bool {
+        protocols.utf8.split(separator: UInt8(ascii: ",")).contains { $0.trimmed.count >= 40 }
     }
 
     private static let namesOfURLs: Set<Name> = [.location, .contentLocation, .referer]

@@ -34,6 +34,17 @@ import Testing
         #expect(stub.requests.count == 2)
     }
 
+    @Test func `A credential among the protocols is withheld, and kept from other origins`() async throws {
+        let stub = Self.redirecting(to: "https://b.example/feed")
+        let key = "api-key." + String(repeating: "k", count: 32)
+        let socket = try await client(stub).webSocket("feed", protocols: ["realtime", key]).connect()
+        #expect(stub.requests.map { $0.headers["Sec-WebSocket-Protocol"] } == ["realtime, \(key)", nil])
+        #expect(!"\(stub.requests[0]) \(socket.response.trace)".contains(key))
+        // A server may choose it.
+        let answer: HTTPHeaders = ["Sec-WebSocket-Protocol": key]
+        #expect(!"\(answer) \(Redaction().value(key, of: "sec-websocket-protocol", in: answer))".contains(key))
+    }
+
     @Test(arguments: ["ws://b.example/feed", "http://b.example/feed"])
     func `Redirects from TLS to none are refused, unless the policy allows them`(location: String) async throws {
         let stub = Self.redirecting(to: location)
