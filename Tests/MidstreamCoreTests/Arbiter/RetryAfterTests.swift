@@ -1,3 +1,4 @@
+import Foundation
 import Interception
 import MidstreamCore
 import MidstreamTesting
@@ -82,6 +83,14 @@ struct RetryAfterTests {
         #expect(await delay("7", .fibonacci()) == .seconds(7))
         #expect(await delay("7", .custom { _ in .seconds(2) }) == .seconds(2))
         #expect(await delay("7", .afterTask(delay: .seconds(2)) { _ in }) == .seconds(7))
+    }
+
+    @Test("E4 of several fields the first counts")
+    func severalFields() async {
+        let busy = HTTPResponse(
+            status: .serviceUnavailable, headers: [.retryAfter: "30", "retry-after": "2"], request: HTTPRequest("/"))
+        #expect(busy.headers.values(.retryAfter) == ["30", "2"])
+        #expect(busy.retryAfter { Date() } == .seconds(30))
     }
 
     @Test("E4 only 429 and 503 have one", arguments: [408, 500, 502, 504])
