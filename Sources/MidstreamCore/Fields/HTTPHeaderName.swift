@@ -29,7 +29,8 @@ extension HTTPHeaders {
             "X-Refresh-Token", "X-CSRF-Token", "X-XSRF-Token", "X-Amz-Security-Token", "X-Token", "X-Session-Token",
             "X-Vault-Token", "Private-Token", "X-Amz-Server-Side-Encryption-Customer-Key",
             "X-Amz-Copy-Source-Server-Side-Encryption-Customer-Key", "X-Goog-Encryption-Key", "X-Goog-Copy-Source-Encryption-Key",
-            "X-MS-Encryption-Key",
+            "X-MS-Encryption-Key", "X-Shopify-Access-Token", "X-Auth-Key", "X-AWS-EC2-Metadata-Token", "Job-Token", "Deploy-Token",
+            "DD-API-Key", "DD-Application-Key", "X-Figma-Token", "Circle-Token", "X-JFrog-Art-Api", "Fastly-Key",
         ])
     }
 
