@@ -40,7 +40,7 @@ extension OpenTelemetryExporter {
         let variables = TelemetryVariables(environment)
         if variables["OTEL_SDK_DISABLED"]?.lowercased() == "true" { return nil }
         let targets = try TelemetryKind.allCases.map { ($0, try variables.target(of: $0)) }
-        var attributes = try variables.pairs("OTEL_RESOURCE_ATTRIBUTES")
+        var attributes = try variables.pairs("OTEL_RESOURCE_ATTRIBUTES").filter { !$0.value.isEmpty }
         let service = variables["OTEL_SERVICE_NAME"] ?? attributes.removeValue(forKey: "service.name")
         let ratio = try variables.number("OTEL_TRACES_SAMPLER_ARG", in: 0...1) ?? 1
         let interval = try variables.number("OTEL_METRIC_EXPORT_INTERVAL", in: 1...1e9) ?? 60_000
@@ -84,6 +84,7 @@ private struct TelemetryVariables {
     private func headers(_ name: String) throws -> HTTPHeaders {
         var headers = HTTPHeaders()
         for (field, value) in try pairs(name) {
+            guard !value.isEmpty else { throw Invalid(name: name, expected: "a value for each field") }
             headers.add(HTTPHeaders.Name(field), value)
             headers.markSensitive(HTTPHeaders.Name(field))
         }
@@ -95,7 +96,8 @@ private struct TelemetryVariables {
     func pairs(_ name: String) throws -> [String: String] {
         var pairs: [String: String] = [:]
         for item in (all[name] ?? "").split(separator: ",") {
-            let parts = item.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
             guard parts.count == 2, let value = parts[1].removingPercentEncoding, !parts[0].isEmpty else {
                 throw Invalid(name: name, expected: "a list such as a=b,c=d")
             }
