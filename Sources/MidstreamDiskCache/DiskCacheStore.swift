@@ -7,9 +7,10 @@ internal import Platform
 /// Keeps entries in a folder, up to a number of bytes, until after the process: heads and small bodies in an SQLite database, larger
 /// bodies as files. Bytes that aren't as they were written are a miss.
 ///
-/// Any number of processes may share a folder. URLs and identities are stored as salted hashes; bodies and response fields as they came, readable
-/// by the folder's user alone. A damaged database is put aside in the folder and a new one begun. When nothing can be written, or another process
-/// holds the database for longer than a quarter of a second, that is a miss.
+/// Any number of processes of one machine may share a folder on one of its disks; a network disk, or a folder that a virtual machine shares
+/// with its host, won't do. URLs and identities are stored as salted hashes; bodies and response fields as they came, readable by the folder's
+/// user alone. A damaged database is put aside in the folder and a new one begun. When nothing can be written, or another process holds the
+/// database for longer than a quarter of a second, that is a miss.
 ///
 /// Nothing is opened before the first request. All members may be used from any task.
 public final class DiskCacheStore: CacheStore {
