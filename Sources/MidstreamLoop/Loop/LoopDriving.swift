@@ -40,6 +40,8 @@
             else { return false }
             beginDriving()
             clock.pointee = MonotonicTime.now()
+            // The machine may have slept while the thread rested: what has been idle for too long since isn't used.
+            runTimers()
             start(transfer)
             let isOver = driveOn()
             exchanges.wasDriven(toEnd: isOver)
@@ -76,6 +78,7 @@
             inbox.rest(lookingEvery: interval)
             beginDriving()
             clock.pointee = MonotonicTime.now()
+            runTimers()
             // No caller is invited again before some exchanges have been short.
             exchanges.forget()
             return true

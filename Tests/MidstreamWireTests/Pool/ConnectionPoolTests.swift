@@ -2,11 +2,11 @@
     import Foundation
     import Interception
     import MidstreamCore
-    import MidstreamLoop
     import MidstreamTransport
     import TestSupport
     import Testing
 
+    @testable import MidstreamLoop
     @testable import MidstreamWire
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct ConnectionPoolTests {
@@ -58,6 +58,27 @@
             let transport = wireTransport(configuration: TransportConfiguration(idleConnectionLifetime: .milliseconds(20)))
             _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
             await eventually { (try? await idleCount(transport)) == 0 }
+        }
+
+        @Test(arguments: [BodyDelivery.buffered(upTo: 10), .streamed])
+        func `None is used that has been idle for too long while the loop rested`(_ delivery: BodyDelivery) async throws {
+            let server = try RawServer.ok()
+            let lifetime = Duration.milliseconds(1)
+            let transport = wireTransport(configuration: TransportConfiguration(idleConnectionLifetime: lifetime))
+            let loop = try #require(transport.executor as? WireLoop)
+            await onLoop(loop) { (loop.exchanges.limit, loop.exchanges.lookInterval) = (.max, 60_000) }
+            func send() async throws -> Bool {
+                let drives = loop.inbox.withLock { $0.drives }
+                _ = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+                return loop.inbox.withLock { $0.drives } > drives
+            }
+            for _ in 0..<10 {
+                while try await !send() {}
+                let (end, accepted) = (MonotonicTime.now() + 2_000_000, server.accepted)
+                while MonotonicTime.now() < end {}
+                #expect(try await transport.deliver(request(server.url, delivery)).body.collect() == Array("ok".utf8))
+                #expect(server.accepted == accepted + 1)
+            }
         }
 
         @Test func `A request that goes out again waits for a connection that hasn't served`() async throws {
