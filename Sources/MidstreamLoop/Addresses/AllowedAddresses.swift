@@ -35,8 +35,9 @@
             if exceptions.contains(where: { $0.contains(bytes) }) { return true }
             if bytes.count == 4 { return !SpecialAddresses.four.contains { $0.contains(bytes) } }
             guard bytes.count == 16 else { return false }
+            if SpecialAddresses.six.contains(where: { $0.contains(bytes) }) { return false }
             if let four = SpecialAddresses.embedded(in: bytes) { return contains(four) }
-            return SpecialAddresses.isGlobal(bytes) && !SpecialAddresses.six.contains { $0.contains(bytes) }
+            return SpecialAddresses.isGlobal(bytes)
         }
     }
 
