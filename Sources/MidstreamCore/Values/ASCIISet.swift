@@ -37,8 +37,9 @@ package struct ASCIISet: Sendable {
     static let url = ASCIISet(alphanumeric + "-._~!$&'()*+,;=:@/?#")
     /// Unreserved and reserved characters, all that a URI is made of but for `%` (RFC 3986 §2.2, §2.3).
     package static let uri = ASCIISet(alphanumeric + "-._~:/?#[]@!$&'()*+,;=")
-    /// Hosts that aren't addresses (RFC 3986 §3.2.2).
-    static let host = ASCIISet(alphanumeric + "-._~!$&'()*+,;=%")
+    /// Hosts that aren't addresses (RFC 3986 §3.2.2), without `%`: libcurl decodes them, so that they would be other hosts than those that
+    /// rules and limits are about.
+    static let host = ASCIISet(alphanumeric + "-._~!$&'()*+,;=")
     /// Quoted names in the heads of a form's parts (WHATWG HTML, multipart/form-data encoding algorithm).
     static let quotedInForm = ASCIISet(excluding: "\"\r\n")
     /// Forms leave these as they are (WHATWG URL §5.2), but for the space, which becomes a plus.

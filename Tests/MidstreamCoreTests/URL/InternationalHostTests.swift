@@ -40,6 +40,14 @@ struct InternationalHostTests {
         #expect(HTTPOrigin("http://\(host)/") == nil || host.utf8.contains(UInt8(ascii: " ")))
     }
 
+    @Test("are refused in percent-encoding", arguments: ["%65xample.com", "a%2Eexample", "a%E3%80%82example", "a%"])
+    func percentEncoded(host: String) async {
+        let client = testClient(baseURL: "http://h", transport: StubTransport.ok)
+        let error = await httpError { try await client.send(HTTPRequest("http://\(host)/")) }
+        #expect(error?.code == .invalidRequest)
+        #expect(URLText.resolve(location: "http://\(host)/", from: "http://h/") == nil)
+    }
+
     @Test("a name of more than 253 bytes is refused, the root's dot left out")
     func length() {
         let longest = String(repeating: "a.", count: 126) + "a"
