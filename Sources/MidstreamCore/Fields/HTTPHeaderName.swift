@@ -31,6 +31,8 @@ extension HTTPHeaders {
             "X-Amz-Copy-Source-Server-Side-Encryption-Customer-Key", "X-Goog-Encryption-Key", "X-Goog-Copy-Source-Encryption-Key",
             "X-MS-Encryption-Key", "X-Shopify-Access-Token", "X-Auth-Key", "X-AWS-EC2-Metadata-Token", "Job-Token", "Deploy-Token",
             "DD-API-Key", "DD-Application-Key", "X-Figma-Token", "Circle-Token", "X-JFrog-Art-Api", "Fastly-Key",
+            "X-MS-Copy-Source-Authorization", "X-MS-Source-Encryption-Key", "Token", "X-Subject-Token", "X-Algolia-API-Key",
+            "X-RapidAPI-Key", "CF-Access-Client-Secret",
         ])
     }
 

@@ -181,11 +181,21 @@ struct HTTPHeadersTests {
         #expect(headers["X"] == nil)
     }
 
+    @Test("a value that is a URL is shown without the secrets in it, whatever the field")
+    func urlValues() {
+        let headers: HTTPHeaders = ["x-ms-copy-source": "HTTPS://h/a?sv=1&sig=S3CR3T", "X-Note": "see http://h/?sig=shown"]
+        #expect(headers.description == "x-ms-copy-source: HTTPS://h/a?sv=1&sig=‹withheld›\nX-Note: see http://h/?sig=shown")
+        #expect(Redaction(queryItems: ["sv"]).value("https://h/?sv=1", of: "X-Source", in: headers) == "https://h/?sv=‹withheld›")
+    }
+
     @Test("the usual credentials are secret, and any other name can be marked")
     func sensitive() {
         var headers: HTTPHeaders = ["Authorization": "secret-1", "X-Mine": "secret-2", "Accept": "shown"]
         #expect(headers.isSensitive("authorization"))
-        for name in ["Set-Cookie", "apikey", "Ocp-Apim-Subscription-Key", "x-amz-server-side-encryption-customer-key"] {
+        for name in [
+            "Set-Cookie", "apikey", "Ocp-Apim-Subscription-Key", "x-amz-server-side-encryption-customer-key", "job-token",
+            "x-aws-ec2-metadata-token", "X-Shopify-Access-Token", "Token", "cf-access-client-secret",
+        ] {
             #expect(headers.isSensitive(HTTPHeaders.Name(name)))
         }
         #expect(!headers.isSensitive("X-Mine"))
