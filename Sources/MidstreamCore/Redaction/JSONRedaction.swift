@@ -4,12 +4,15 @@ internal import Foundation
 struct JSONRedaction {
     private let names: Set<String>
     private let mark: [UInt8]
+    private let url: (String) -> String
     private var rest: ArraySlice<UInt8>
     private var shown: [UInt8] = []
 
-    /// - Parameter names: In small letters; the usual ones are withheld beside them.
-    static func redacted(_ text: String, names: Set<String>, mark: String) -> String {
-        var work = Self(names: names, mark: Array("\"\(mark)\"".utf8), rest: Array(text.utf8)[...])
+    /// - Parameters:
+    ///   - names: In small letters; the usual ones are withheld beside them.
+    ///   - url: Withholds what is secret in a URL.
+    static func redacted(_ text: String, names: Set<String>, mark: String, url: @escaping (String) -> String) -> String {
+        var work = Self(names: names, mark: Array("\"\(mark)\"".utf8), url: url, rest: Array(text.utf8)[...])
         work.run()
         return String(decoding: work.shown, as: UTF8.self)
     }
@@ -21,9 +24,13 @@ struct JSONRedaction {
                 continue
             }
             let string = takeString()
-            shown += string
             let gap = rest.prefix { $0.isJSONSpace || $0 == UInt8(ascii: ":") }
-            guard gap.contains(UInt8(ascii: ":")), isSecret(string) else { continue }
+            guard gap.contains(UInt8(ascii: ":")) else {
+                shown += holdsSecret(string) ? mark[...] : string
+                continue
+            }
+            shown += string
+            guard isSecret(string) else { continue }
             shown += gap
             rest = rest.dropFirst(gap.count)
             skipValue()
@@ -32,10 +39,23 @@ struct JSONRedaction {
     }
 
     private func isSecret(_ string: ArraySlice<UInt8>) -> Bool {
-        let quoted = String(decoding: string, as: UTF8.self)
-        // A name may be written with escapes.
-        let name = string.contains(UInt8(ascii: "\\")) ? quoted.unescapedJSON : String(quoted.dropFirst().dropLast())
+        let name = Self.content(of: string)
         return names.contains(name.lowercased()) || Self.usual.contains(name.lowercased().filter { $0 != "_" && $0 != "-" })
+    }
+
+    /// Whether a value is a URL with secrets in it, as those are that storage signs. One with escapes that is cut off can't be read.
+    private func holdsSecret(_ string: ArraySlice<UInt8>) -> Bool {
+        guard ["http", "ws"].contains(where: { string.dropFirst().prefix($0.utf8.count).elementsEqual($0.utf8) { $0 | 0x20 == $1 } }) else {
+            return false
+        }
+        let text = Self.content(of: string)
+        return text.utf8.first == UInt8(ascii: "\"") || url(text) != text
+    }
+
+    /// What a string with its quotes says, which may be written with escapes; the string as it stands where they can't be read.
+    private static func content(of string: ArraySlice<UInt8>) -> String {
+        let quoted = String(decoding: string, as: UTF8.self)
+        return string.contains(UInt8(ascii: "\\")) ? quoted.unescapedJSON : String(quoted.dropFirst().dropLast())
     }
 
     /// Without `_` and `-`. `code` and `key`, which are secret in items, rarely are in JSON.

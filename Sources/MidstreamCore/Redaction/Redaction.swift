@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// Always withheld are user and password of URLs, the values of fields that are secret (``HTTPHeaders/isSensitive(_:)``) and of query items,
 /// form items and JSON fields with the usual names of secrets, such as `access_token`, `accessToken` or `password`, at any depth
-/// (`user[password]`). A redaction adds names of a program's own:
+/// (`user[password]`), and URLs in JSON that have such items. A redaction adds names of a program's own:
 ///
 /// ```swift
 /// let client = HTTPClient(configuration: .init(redaction: Redaction(headers: ["X-Session"], jsonFields: ["iban"])))
@@ -93,12 +93,14 @@ public struct Redaction: Sendable, Hashable {
     private func shown(_ text: String, in form: TextForm) -> String? {
         switch form {
         case .items: marked(String(SecretItems(queryItems).withheld(in: URLText.redacted(items: text[...]))))
-        case .json: JSONRedaction.redacted(text, names: jsonFields, mark: mark)
+        case .json: json(text)
         // JSON is also sent by other types, as PHP does unless it is told.
-        case .plain: Self.beginsAsJSON(text) ? JSONRedaction.redacted(text, names: jsonFields, mark: mark) : text
+        case .plain: Self.beginsAsJSON(text) ? json(text) : text
         case .unknown: nil
         }
     }
+
+    private func json(_ text: String) -> String { JSONRedaction.redacted(text, names: jsonFields, mark: mark, url: url) }
 
     private static func beginsAsJSON(_ text: String) -> Bool {
         // A byte order mark may stand before it.

@@ -32,10 +32,10 @@ extension Redaction {
     private func fields(_ attributes: [String: EventValue]) -> [String: EventValue] {
         var object = JSONObject()
         object.append(membersOf: attributes.mapValues(\.inJSON))
-        let whole = object.data()
-        guard let shown = self.text(whole, contentType: "application/json"), !shown.utf8.elementsEqual(whole) else {
-            return attributes
-        }
+        let whole = String(decoding: object.data(), as: UTF8.self)
+        // Of a URL only what is secret is withheld, afterwards.
+        let shown = JSONRedaction.redacted(whole, names: jsonFields, mark: mark, url: { $0 })
+        guard shown != whole else { return attributes }
         guard let decoded = try? JSONDecoder().decode([String: EventValue].self, from: Data(shown.utf8)) else { return [:] }
         return attributes.merging(decoded.filter { $0.value == .string(mark) }) { $1 }
     }

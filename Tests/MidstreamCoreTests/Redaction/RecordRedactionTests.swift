@@ -16,9 +16,14 @@ struct RecordRedactionTests {
             (#"{"token":"cut of"#, #"{"token":"‹withheld›""#), (#"{"n":"a \"token\": \"b\""}"#, #"{"n":"a \"token\": \"b\""}"#),
             (#"{"code":"not_found","key":"k"}"#, #"{"code":"not_found","key":"k"}"#),
             (#"{"iban":"DE"}"#, #"{"iban":"‹withheld›"}"#),
+            (#"["https://h/?a=1&sig=S",{"u":"http://h/?a=1"}]"#, #"["‹withheld›",{"u":"http://h/?a=1"}]"#),
+            (#"{"u":"https:\/\/h\/?a=1\u0026sig=S"}"#, #"{"u":"‹withheld›"}"#),
+            (#"{"u":"https://h/?sid=1"}"#, #"{"u":"‹withheld›"}"#),
+            (#"{"u":"https://h/?a=1\u0026sig=S\u00"#, #"{"u":"‹withheld›""#),
+            (#"{"u":"wss://h/?token=S"}"#, #"{"u":"‹withheld›"}"#), (#"{"u":"https://h/a\/b"}"#, #"{"u":"https://h/a\/b"}"#),
         ])
     func json(text: String, shown: String) {
-        let redaction = Redaction(jsonFields: ["IBAN"])
+        let redaction = Redaction(queryItems: ["sid"], jsonFields: ["IBAN"])
         #expect(redaction.text(Array(text.utf8), contentType: "application/problem+json; charset=utf-8") == shown)
     }
 
