@@ -37,6 +37,19 @@
             #expect((response != nil) == (count == 32))
         }
 
+        @Test func `Every 104 is told, and 32 of them are kept`() async throws {
+            let server = try RawServer.answering { _ in
+                String(repeating: "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Offset: 1\r\n\r\n", count: 600)
+                    + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
+            }
+            let told = Locked(0)
+            var request = request(server.url, .buffered(upTo: 10))
+            request.onInterim = { _ in told.withLock { $0 += 1 } }
+            let response = try await transport.deliver(request)
+            #expect(response.body.bytes == Array("x".utf8))
+            #expect(told.withLock { $0 } == 600 && response.metrics?.interim.count == 32)
+        }
+
         @Test func `A trace tells them`() async throws {
             let server = try RawServer.answering { _ in Self.heads }
             let response = try await testClient(transport: transport).send(HTTPRequest(server.url))

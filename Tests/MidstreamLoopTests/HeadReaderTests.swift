@@ -33,6 +33,24 @@
             #expect(read((103, 1_000)) == .failure(.tooManyFields))
         }
 
+        /// draft-ietf-httpbis-resumable-upload has them sent regularly.
+        @Test func `Reports of how far an upload is don't count, nor do their fields`() {
+            var reader = HeadReader()
+            let report = Array("HTTP/1.1 104 -\r\nUpload-Offset: 4096\r\n\r\n".utf8)
+            for _ in 0..<2_000 {
+                guard case .interim = report.withUnsafeBytes({ reader.read($0, status: 104) }) else {
+                    Issue.record("A report is refused.")
+                    return
+                }
+            }
+            let head = Array("HTTP/1.1 200 -\r\n\(String(repeating: "X: y\r\n", count: 1_000))\r\n".utf8)
+            guard case .complete = head.withUnsafeBytes({ reader.read($0, status: 200) }) else {
+                Issue.record("The final head is refused.")
+                return
+            }
+            #expect(read((104, 1_001)) == .failure(.tooManyFields))
+        }
+
         /// What is wrong with lines of trailers, after a head.
         private func faults(_ trailers: [String], head fields: Int = 1) -> [HeadReader.Fault] {
             var reader = HeadReader()

@@ -26,8 +26,8 @@ extension HTTPRequest {
     /// Called with each interim response as it arrives; nil by default.
     ///
     /// 100 (Continue) is left out, since it answers the transport; unknown ones are included. Each attempt and each redirect has its own.
-    /// Called on the transport's thread, so it mustn't wait. The wire and libcurl support it, URLSession doesn't. Interim responses are also in
-    /// ``TransportMetrics/interim`` and in the trace.
+    /// Called on the transport's thread, so it mustn't wait. The wire and libcurl support it, URLSession doesn't. The first 32 are
+    /// also in ``TransportMetrics/interim`` and in the trace.
     public var onInterim: (@Sendable (InterimResponse) -> Void)? {
         get { context[InterimKey.self] }
         set { context[InterimKey.self] = newValue }

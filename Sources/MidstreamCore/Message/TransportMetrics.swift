@@ -34,7 +34,7 @@ public struct TransportMetrics: Sendable, Hashable {
     /// under it or the server had refused it unseen; 0 as a rule. Each is charged to the client's ``RetryBudget``, but for those of a
     /// cache's validations in the background, which don't keep the client. For a streamed response known with its head.
     public var resends: Int?
-    /// The responses before the final one, in order, without 100 (Continue). For a streamed response known with its head.
+    /// The responses before the final one, in order, without 100 (Continue), 32 at most. For a streamed response known with its head.
     public var interim: [InterimResponse] = []
     /// Bytes of the request that were sent, its head included.
     public var bytesSent: Int64?

@@ -24,7 +24,7 @@
             // It answers an `Expect` of the transport's.
             guard head.status != 100 else { return }
             let response = InterimResponse(status: HTTPStatus(head.status), headers: fields)
-            interim.append(response)
+            if interim.count < HeadReader.interimLimit { interim.append(response) }
             request.onInterim?(response)
         }
 

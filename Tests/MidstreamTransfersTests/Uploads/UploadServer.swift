@@ -20,6 +20,8 @@ final class UploadServer: Sendable {
         var cuts: [Int?] = []
         /// Whether the upload's place is told before it is complete.
         var sends104 = true
+        /// How often it says how much it has before it answers.
+        var reports = 0
         /// Heads in place of the usual answers to the next requests, once their bodies have been read; nil: the usual one.
         var answers: [String?] = []
         /// Further fields of all answers that tell the upload's place.
@@ -118,6 +120,8 @@ final class UploadServer: Sendable {
             guard count > 0 else { break }
             keep(buffer[..<count])
         }
+        let report = "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Offset: \(request.bodyLength)\r\n\r\n"
+        send(connection, String(repeating: report, count: script.reports))
         let isCut = request.bodyLength < length
         let answer = state.withLock { state -> String? in
             state.requests.append(request)

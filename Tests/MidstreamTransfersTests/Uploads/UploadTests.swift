@@ -49,6 +49,13 @@ struct UploadTests {
         #expect(try await plain.takeRequest().body == Self.content)
     }
 
+    @Test("A server may say as often as it likes how much it has")
+    func reports() async throws {
+        let server = try UploadServer(.init(reports: 600))
+        #expect(try await upload(server).status == .ok)
+        #expect(server.content.elementsEqual(Self.content) && server.requests.count == 1)
+    }
+
     @Test("Nothing can be uploaded, too", arguments: [true, false])
     func empty(isTus: Bool) async throws {
         let server = try UploadServer(.init(isTus: isTus))
