@@ -65,7 +65,8 @@
             Head("Content-Length: 2, 3\r\n"),
             Head("Transfer-Encoding: gzip\r\n"),
             Head("Transfer-Encoding: gzip, chunked\r\n"),
-            Head("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
+            Head("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n"),
+            Head("Transfer-Encoding: \"chunked\"\r\n"),
             Head("Transfer-Encoding: x-odd\r\nContent-Length: 2\r\n"),
             Head(String(repeating: "X-A: b\r\n", count: 1_001) + "Content-Length: 2\r\n"),
         ]
@@ -85,7 +86,8 @@
             let thousand = String(repeating: "X-A: b\r\n", count: 999)
             for fields in [
                 "Content-Length: 2\r\nContent-Length: 2\r\n", "Content-Length: 2, 2\r\n", "Content-Length:2\r\n",
-                "Content-Length:\t 2 \t\r\n",
+                "Content-Length:\t 2 \t\r\n", "Transfer-Encoding: \r\nContent-Length: 2\r\n",
+                "Content-Length: 2\r\nTransfer-Encoding: ,\r\n",
                 "X-A: a\r\n b\r\nContent-Length: 2\r\n", "\(thousand)Content-Length: 2\r\n",
             ] {
                 let server = try RawServer.answering { _ in "HTTP/1.1 200 OK\r\n\(fields)\r\nab" }

@@ -36,7 +36,7 @@ import Testing
     /// RFC 9112 §6.1: nothing but `chunked` was asked for.
     private static let transferCodings = [
         "Transfer-Encoding: gzip\r\n", "Transfer-Encoding: gzip, chunked\r\n",
-        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: odd\r\nContent-Length: 2\r\n",
+        "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: odd\r\nContent-Length: 2\r\n",
     ].map { Message("\(answer)\($0)\r\nhi", .strictTransferCodings) }
 
     /// RFC 9110 §15.2.2: nobody asked for another protocol.
@@ -91,6 +91,9 @@ import Testing
             // §7.1.1: extensions are ignored. §7.1: so are zeros before a size.
             "Transfer-Encoding: chunked\r\n\r\n2;a=b;c=\"d;e\"\r\nhi\r\n0;f\r\n\r\n",
             "Transfer-Encoding: chunked\r\n\r\n0002\r\nhi\r\n000\r\n\r\n",
+            // What is said twice is done once (RFC 9112 §6.1).
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+            "Transfer-Encoding: chunked, Chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
             // RFC 9110 §8.6: the same length several times is that length.
             "Content-Length: 2\r\nContent-Length: 2\r\n\r\nhi", "Content-Length: 2, 2\r\n\r\nhi", "Content-Length: 002\r\n\r\nhi",
         ])

@@ -123,21 +123,41 @@
                     return violate("The response's Content-Length isn't a number.", phase: .maybeProcessed)
                 }
             }
-            guard fields.transferEncoding != .absent, let coding = headers[.transferEncoding] else {
-                expectedLength = length
-                return true
+            switch transferCoding(fields) {
+            case .none: expectedLength = length
+            case .chunked, .identity: break
+            case .other: return violate("The response's Transfer-Encoding isn't chunked.", phase: .maybeProcessed)
             }
-            // No other coding has been asked for by `TE`. `identity` is what some old servers say for none; the body is read to the
-            // connection's end then.
-            return coding.equalsIgnoringASCIICase("chunked") || coding.equalsIgnoringASCIICase("identity")
-                || violate("The response's Transfer-Encoding isn't chunked.", phase: .maybeProcessed)
+            return true
+        }
+
+        /// What a `Transfer-Encoding` says (RFC 9112 §6.1).
+        private enum TransferCoding {
+            case none, chunked
+            /// What some old servers say for none; the body is read to the connection's end then.
+            case identity
+            /// None has been asked for by `TE`.
+            case other
+        }
+
+        private func transferCoding(_ fields: ReceivedFields) -> TransferCoding {
+            if fields.transferEncoding == .absent { return .none }
+            return fields.has(fields.transferEncoding, "chunked") ? .chunked : unusualTransferCoding
+        }
+
+        /// Two programs of a server may say `chunked` one after the other, of a body that is in chunks once.
+        @inline(never)
+        private var unusualTransferCoding: TransferCoding {
+            let codings = headers.members(of: .transferEncoding)
+            guard let first = codings.first else { return .none }
+            if codings.allSatisfy({ $0.equalsIgnoringASCIICase("chunked") }) { return .chunked }
+            return codings.count == 1 && first.equalsIgnoringASCIICase("identity") ? .identity : .other
         }
 
         /// Whether a body without a length ends with its connection (RFC 9112 §6.3).
         package final func isEndedByConnection(_ fields: ReceivedFields) -> Bool {
             guard head.version == .http1_1 || head.version == .http1_0 else { return false }
-            return fields.transferEncoding == .absent
-                || headers[.transferEncoding]?.equalsIgnoringASCIICase("identity") == true
+            return transferCoding(fields) != .chunked
         }
     }
 #endif

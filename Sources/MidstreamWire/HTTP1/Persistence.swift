@@ -13,10 +13,11 @@
             // What most say, if anything.
             let isUsual = fields.has(fields.connection, "keep-alive")
             let isOdd = !isUsual && fields.connection != .absent
-            // Whoever else is on the way may have seen another end of a body that is framed twice (§6.1).
-            let isFramedTwice =
-                fields.transferEncoding != .absent && (fields.contentLength != .absent || version != .http1_1)
-            guard !isFramedTwice, !isOdd || !Self.says("close", headers),
+            // Whoever else is on the way may have seen another end of a body that is framed twice (§6.1), or in an odd way.
+            let isFramedOddly =
+                fields.transferEncoding != .absent
+                && (fields.contentLength != .absent || version != .http1_1 || !fields.has(fields.transferEncoding, "chunked"))
+            guard !isFramedOddly, !isOdd || !Self.says("close", headers),
                 version == .http1_1 || isUsual || Self.says("keep-alive", headers),
                 request.map({ Self.says("close", $0) }) != true
             else {

@@ -37,6 +37,12 @@
             #expect(try persistence(["Transfer-Encoding": "chunked"]).isAllowed)
         }
 
+        @Test func `What is framed in an odd way isn't trusted`() throws {
+            #expect(try !persistence(["Transfer-Encoding": "chunked", "Transfer-Encoding": "chunked"]).isAllowed)
+            #expect(try !persistence(["Transfer-Encoding": "chunked, chunked"]).isAllowed)
+            #expect(try !persistence(["Transfer-Encoding": ""]).isAllowed)
+        }
+
         @Test(
             arguments: [
                 ("timeout=5, max=100", true, 4), ("max=100,timeout = 60", true, 59), ("timeout=\"5\"", true, 4),
