@@ -64,6 +64,21 @@
             }
         }
 
+        /// RFC 9110 §8.4.1.2 warns of servers that send it so.
+        @Test(arguments: deliveries, Framing.allCases)
+        func `Deflate may come without zlib's head, and whole`(_ delivery: BodyDelivery, _ framing: Framing) async throws {
+            let raw = Array(try #require(Self.encoded["deflate"]).dropFirst(2).dropLast(4))
+            let transport = testedTransport()
+            let server = try server("deflate", raw, framing)
+            let response = try await transport.deliver(request(server.url, delivery))
+            #expect(try await response.body.collect() == Self.plain)
+            for wrong in [raw.dropLast(), raw.dropLast(8), raw.prefix(1), (raw + [0])[...]] {
+                let server = try self.server("deflate", Array(wrong), framing)
+                let error = await httpError { try await transport.deliver(request(server.url, delivery)).body.collect() }
+                #expect(error?.code == .decoding, "\(wrong.count)")
+            }
+        }
+
         @Test(arguments: deliveries) func `What follows the end is an error, but for further members`(_ delivery: BodyDelivery)
             async throws
         {

@@ -1,7 +1,7 @@
 #if os(Linux)
     internal import CCompression
 
-    /// gzip (RFC 1952), of one member or several, and deflate in zlib's format (RFC 1950).
+    /// gzip (RFC 1952), of one member or several, and deflate in zlib's format (RFC 1950) or, as some servers send it, without (RFC 1951).
     final class ZlibDecoder: ContentDecoder {
         static let library: ccompression_zlib_decoder? = ccompression_find_zlib_decoder()?.pointee
 
@@ -12,6 +12,8 @@
 
         private let zlib: ccompression_zlib_decoder
         private let isGzip: Bool
+        /// The first byte of deflate tells whether it is in zlib's format.
+        private var mayBeRaw: Bool
         /// zlib keeps its address.
         private let stream = UnsafeMutablePointer<ccompression_zlib_stream>.allocate(capacity: 1)
         private(set) var holdsOutput = false
@@ -26,6 +28,7 @@
             }
             self.zlib = zlib
             self.isGzip = isGzip
+            mayBeRaw = !isGzip
         }
 
         deinit {
@@ -36,6 +39,11 @@
         func decode(
             _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
         ) throws(DecodingFault) -> Int {
+            if mayBeRaw, let first = input.first {
+                mayBeRaw = false
+                // The method, 8, is in the low four bits of zlib's head (RFC 1950 §2.2).
+                if first & 15 != 8 { try beginRaw() }
+            }
             if isComplete {
                 // Zeros behind a member are padding, which gzip's own program and browsers pass over.
                 if isGzip { input = UnsafeRawBufferPointer(rebasing: input.drop(while: { $0 == 0 })) }
@@ -56,6 +64,13 @@
             holdsOutput = !isComplete && stream.pointee.available_out == 0
             input = UnsafeRawBufferPointer(rebasing: input[Int(count - stream.pointee.available_in)...])
             return Int(room - stream.pointee.available_out)
+        }
+
+        private func beginRaw() throws(DecodingFault) {
+            _ = zlib.end(stream)
+            stream.pointee = ccompression_zlib_stream()
+            var library = zlib
+            guard ccompression_begin_inflating(&library, stream, -15) == 0 else { throw .noMemory }
         }
     }
 
