@@ -137,11 +137,17 @@
                     UnsafeBufferPointer(start: value, count: valueLength))
                 return isTaken == false ? HTTP2Callbacks.stopsStream : 0
             }
-            // Without it such a field would be left out, and the rest be taken for the whole.
-            nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, context in
-                if let stream = frame?.pointee.hd.stream_id {
-                    HTTP2Callbacks.owner(context)?.streams[stream]?.isViolated = true
+            // Without it such a field would be left out, and the rest be taken for the whole. nghttp2 asks for fields without control
+            // characters, and for names that are tokens.
+            nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
+                _, frame, name, nameLength, value, valueLength, _, context in
+                let owner = HTTP2Callbacks.owner(context)
+                let nameBytes = UnsafeBufferPointer(start: name, count: nameLength)
+                let valueBytes = UnsafeBufferPointer(start: value, count: valueLength)
+                if HTTP2Callbacks.mayStand(nameBytes, valueBytes) {
+                    return owner?.receive(field: nameBytes, valueBytes) == false ? HTTP2Callbacks.stopsStream : 0
                 }
+                if let stream = frame?.pointee.hd.stream_id { owner?.streams[stream]?.isViolated = true }
                 return HTTP2Callbacks.stopsStream
             }
             nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, _, context in
@@ -178,6 +184,12 @@
         }
 
         private static func owner(_ context: UnsafeMutableRawPointer?) -> HTTP2Connection? { session(context)?.owner }
+
+        /// Whether a field isn't one that makes a message malformed (RFC 9113 §8.2.1), white space around its value apart.
+        private static func mayStand(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
+            !name.isEmpty && name.allSatisfy { 33...126 ~= $0 && $0 != 58 && !(65...90 ~= $0) }
+                && value.allSatisfy { $0 != 0 && $0 != 10 && $0 != 13 }
+        }
 
         private static func received(_ frame: UnsafePointer<nghttp2_frame>, _ owner: HTTP2Connection) {
             let head = frame.pointee.hd

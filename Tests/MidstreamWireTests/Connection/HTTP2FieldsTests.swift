@@ -65,6 +65,20 @@
             #expect(response.headers["x-a"] == "v" && response.headers["x-b"] == "v")
         }
 
+        /// RFC 9113 §8.2.1 forbids less than RFC 9110 §5 does; firewalls set cookies with control characters.
+        @Test func `Fields that are odd and not malformed are taken`() async throws {
+            let fields = [HPACKField("set-cookie", "a=dmo\u{1}OZ"), HPACKField("x(y)", "v"), HPACKField("x-a", "b\u{1B}c")]
+            let server = try RawServer.http2 { peer in
+                guard peer.begin(), let stream = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response("ok", fields, stream: stream))
+                peer.connection.waitForEnd()
+            }
+            let response = try await transport.deliver(request(server.url, .buffered(upTo: 10)))
+            #expect(response.body.bytes == Array("ok".utf8))
+            #expect(response.headers["set-cookie"] == "a=dmo\u{1}OZ" && response.headers["x(y)"] == "v")
+            #expect("\(response.headers)".contains("x-a: b\\u{1B}c"))
+        }
+
         /// Name and value go as they are, since Huffman's code would make them longer (RFC 7541 §5.2).
         @Test func `A request's trailers follow its body`() async throws {
             let (body, trailers) = (Locked<[UInt8]>([]), Locked<[UInt8]>([]))
