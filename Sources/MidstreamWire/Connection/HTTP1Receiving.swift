@@ -129,7 +129,7 @@
                     persistence = Persistence(
                         fields, transfer.headers,
                         request: transfer.framing.has(.connection) ? transfer.request.headers : nil,
-                        version: transfer.version)
+                        status: status, version: transfer.version)
                     reader.begin(framing(fields, transfer))
                 }
             }

@@ -9,14 +9,16 @@
         private(set) var seconds: UInt64?
 
         /// After a response whose body doesn't end with the connection; `request` has the request's fields if one is a `Connection`.
-        init(_ fields: ReceivedFields, _ headers: HTTPHeaders, request: HTTPHeaders?, version: HTTPVersion) {
+        init(_ fields: ReceivedFields, _ headers: HTTPHeaders, request: HTTPHeaders?, status: Int, version: HTTPVersion) {
             // What most say, if anything.
             let isUsual = fields.has(fields.connection, "keep-alive")
             let isOdd = !isUsual && fields.connection != .absent
-            // Whoever else is on the way may have seen another end of a body that is framed twice (§6.1), or in an odd way.
+            // Whoever else is on the way may have seen another end of a body that is framed twice (§6.1), or in an odd way. A 204 mustn't
+            // have a coding, and behind one that has there may be a chunk yet.
             let isFramedOddly =
                 fields.transferEncoding != .absent
-                && (fields.contentLength != .absent || version != .http1_1 || !fields.has(fields.transferEncoding, "chunked"))
+                && (fields.contentLength != .absent || version != .http1_1 || status == 204
+                    || !fields.has(fields.transferEncoding, "chunked"))
             guard !isFramedOddly, !isOdd || !Self.says("close", headers),
                 version == .http1_1 || isUsual || Self.says("keep-alive", headers),
                 request.map({ Self.says("close", $0) }) != true

@@ -9,11 +9,11 @@
     /// RFC 9112 §9.3.
     @Suite(.leavesNothing) struct PersistenceTests {
         private func persistence(
-            _ response: HTTPHeaders, request: HTTPHeaders = [:], version: HTTPVersion = .http1_1
+            _ response: HTTPHeaders, request: HTTPHeaders = [:], status: Int = 200, version: HTTPVersion = .http1_1
         ) throws -> Persistence {
             let lines = response.map { "\($0.name): \($0.value)\r\n" }.joined()
             let fields = try Array(lines.utf8).withUnsafeBytes { try ReceivedFields($0, limit: 10) }
-            return Persistence(fields, HTTPHeaders(lines: fields.bytes), request: request, version: version)
+            return Persistence(fields, HTTPHeaders(lines: fields.bytes), request: request, status: status, version: version)
         }
 
         @Test func `HTTP/1.1 keeps a connection unless one side says otherwise`() throws {
@@ -41,6 +41,13 @@
             #expect(try !persistence(["Transfer-Encoding": "chunked", "Transfer-Encoding": "chunked"]).isAllowed)
             #expect(try !persistence(["Transfer-Encoding": "chunked, chunked"]).isAllowed)
             #expect(try !persistence(["Transfer-Encoding": ""]).isAllowed)
+        }
+
+        /// RFC 9112 §6.1 forbids the field there, and allows it in a 304.
+        @Test func `A 204 that speaks of chunks may have one`() throws {
+            #expect(try !persistence(["Transfer-Encoding": "chunked"], status: 204).isAllowed)
+            #expect(try persistence(["Transfer-Encoding": "chunked"], status: 304).isAllowed)
+            #expect(try persistence(["Content-Length": "0"], status: 204).isAllowed)
         }
 
         @Test(

@@ -98,7 +98,7 @@
         private mutating func readFields(of head: UnsafeRawBufferPointer, status: Int) {
             switch fields.read(head, status: status) {
             case .complete(let read):
-                _ = Persistence(read, HTTPHeaders(lines: read.bytes), request: nil, version: fields.version)
+                _ = Persistence(read, HTTPHeaders(lines: read.bytes), request: nil, status: status, version: fields.version)
                 for case .once(let place) in [read.contentLength, read.contentEncoding, read.transferEncoding] {
                     _ = read.number(at: place)
                 }
