@@ -125,8 +125,17 @@
         /// Zero when the socket is connected, `EALREADY` as long as it may be; otherwise why it isn't. Asked of the system, since a socket that
         /// is reported ready may be another one that had the same number before.
         private static func state(of descriptor: Int32, _ address: HostAddress) -> Int32 {
-            if address.withSocketAddress({ connect(descriptor, $0, $1) }) == 0 || errno == EISCONN { return 0 }
+            if address.withSocketAddress({ connect(descriptor, $0, $1) }) == 0 || errno == EISCONN {
+                return isConnectedToItself(descriptor) ? ECONNREFUSED : 0
+            }
             return isUnderWay(errno, address) ? EALREADY : errno
+        }
+
+        /// Where nobody listens at one of the ports that the system chooses from, it may choose that one for this end, and TCP connects the
+        /// socket to itself (RFC 9293 §3.5).
+        private static func isConnectedToItself(_ descriptor: Int32) -> Bool {
+            guard let own = HostAddress.local(of: descriptor) else { return false }
+            return own == HostAddress.remote(of: descriptor)
         }
 
         /// Whether a socket may yet be connected after an error. Where TCP sends again what a server has no room for, a unix domain socket is

@@ -99,12 +99,19 @@
         }
 
         /// The own end of a connected socket; nil when there is none with a port.
-        static func local(of descriptor: Int32) -> HostAddress? {
+        static func local(of descriptor: Int32) -> HostAddress? { end { getsockname(descriptor, $0, $1) } }
+
+        /// The other end of a connected socket.
+        static func remote(of descriptor: Int32) -> HostAddress? { end { getpeername(descriptor, $0, $1) } }
+
+        private static func end(
+            _ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+        ) -> HostAddress? {
             var storage = sockaddr_storage()
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
             return withUnsafeMutablePointer(to: &storage) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    getsockname(descriptor, address, &length) == 0 ? HostAddress(address, length: length) : nil
+                    ask(address, &length) == 0 ? HostAddress(address, length: length) : nil
                 }
             }
         }

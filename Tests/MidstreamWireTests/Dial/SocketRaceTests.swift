@@ -108,6 +108,22 @@
             }
         }
 
+        @Test func `A socket that is connected to itself has been refused`() throws {
+            for _ in 0..<10 {
+                let (address, socket) = try refusing()
+                sockets.removeLast()
+                close(socket)
+                var race = SocketRace([address], from: address)
+                switch end(of: &race, at: 1_000) {
+                // Somebody else has got the port.
+                case .failed(EADDRINUSE): continue
+                case .failed(ECONNREFUSED): return #expect(channels.count == 0)
+                default: return #expect(Bool(false), "It is taken for the server.")
+                }
+            }
+            #expect(Bool(false), "No port is free.")
+        }
+
         @Test func `The system looks whether the other end is still there`() throws {
             var race = SocketRace([try listening()], from: nil)
             guard case .connected(let channel, _) = end(of: &race, at: 1_000) else {
