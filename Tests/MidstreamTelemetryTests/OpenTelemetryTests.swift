@@ -18,14 +18,13 @@ struct OpenTelemetryTests {
 
     /// The documents of what a client does, by way of a file.
     private func documents(
-        _ spans: OpenTelemetryExporter.Spans = .exchanges, headers: [HTTPHeaders.Name] = [], ratio: Double = 1,
-        _ body: (OpenTelemetryExporter) async throws -> Void
+        _ spans: OpenTelemetryExporter.Spans = .exchanges, attributes: [String: String] = ["service.version": "1.2"],
+        headers: [HTTPHeaders.Name] = [], ratio: Double = 1, _ body: (OpenTelemetryExporter) async throws -> Void
     ) async throws -> [Object] {
         let folder = try TemporaryFolder()
         let path = folder.url.appendingPathComponent("telemetry.jsonl").path
         let exporter = try OpenTelemetryExporter(
-            to: .file(path), service: "shop", attributes: ["service.version": "1.2"], spans: spans, headers: headers, ratio: ratio
-        )
+            to: .file(path), service: "shop", attributes: attributes, spans: spans, headers: headers, ratio: ratio)
         try await body(exporter)
         await exporter.flush(within: .seconds(120))
         #expect(exporter.dropped == 0 && exporter.failure == nil)
@@ -39,6 +38,11 @@ struct OpenTelemetryTests {
                 $0["spans"] as? [Object] ?? []
             }
         }
+    }
+
+    static func resource(_ document: Object) -> [String: String] {
+        let parts = (document["resourceSpans"] ?? document["resourceMetrics"]) as? [Object]
+        return attributes(parts?.first?["resource"] as? Object ?? [:])
     }
 
     static func attributes(_ object: Object) -> [String: String] {
@@ -97,8 +101,26 @@ struct OpenTelemetryTests {
             let (start, end) = (span["startTimeUnixNano"] as? String, span["endTimeUnixNano"] as? String)
             #expect(Int64(start ?? "").map { $0 > 1_700_000_000_000_000_000 } == true && (start ?? "") <= (end ?? ""))
         }
-        let resource = (documents[0]["resourceSpans"] as? [Object])?.first?["resource"] as? Object
-        #expect(Self.attributes(resource ?? [:])["service.name"] == "stringValue shop")
+        #expect(Self.resource(documents[0])["service.name"] == "stringValue shop")
+    }
+
+    @Test("two exporters of a service are told apart, and all that one of them sends is of the same instance")
+    func instances() async throws {
+        func identifiers(_ attributes: [String: String] = [:]) async throws -> [String] {
+            let documents = try await documents(attributes: attributes) { exporter in
+                _ = try await client(exporter) { request in
+                    HTTPResponse(status: .ok, request: request)
+                }.send(HTTPRequest("http://h/"))
+            }
+            return documents.map { Self.resource($0)["service.instance.id"] ?? "" }
+        }
+        let (first, second) = (try await identifiers(), try await identifiers())
+        for own in [first, second] {
+            #expect(own.count == 2 && Set(own).count == 1)
+            #expect(own.first?.wholeMatch(of: /stringValue [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil)
+        }
+        #expect(first != second)
+        #expect(try await identifiers(["service.instance.id": "a"]) == ["stringValue a", "stringValue a"])
     }
 
     @Test("the version of HTTP is its number")

@@ -102,7 +102,8 @@ public final class OpenTelemetryExporter: CallObserver {
     /// - Parameters:
     ///   - destination: Where telemetry goes.
     ///   - service: The name of the service that makes the calls, as `service.name`.
-    ///   - attributes: Further attributes of the resource, such as `service.version`.
+    ///   - attributes: Further attributes of the resource, such as `service.version`. Where there is no `service.instance.id`, each exporter
+    ///     has a random one.
     ///   - spans: `.exchanges` by default.
     ///   - headers: Names of header fields that become attributes of spans; none by default.
     ///   - ratio: Which part of the traces that begin with a call is sent, 0…1; 1 by default. ``TraceParentInterceptor`` tells servers which.
@@ -152,7 +153,9 @@ public final class OpenTelemetryExporter: CallObserver {
         list.add("service.name", service)
         list.add("telemetry.sdk.name", "midstream")
         list.add("telemetry.sdk.language", "swift")
-        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) where name != "service.name" { list.add(name, value) }
+        // Metrics add up from a start of their own, so each series has one writer: replicas, and exporters of one process, are told apart.
+        let given = attributes.merging(["service.instance.id": UUID().uuidString.lowercased()]) { given, _ in given }
+        for (name, value) in given.sorted(by: { $0.key < $1.key }) where name != "service.name" { list.add(name, value) }
         var resource = JSONObject()
         resource.add(list)
         self.resource = resource
