@@ -212,6 +212,20 @@
             if case .connected = fleet.state.connection {} else { Issue.record("\(fleet.state)") }
         }
 
+        @Test("connects as a user that may do what it has to, and as no other one that couldn't hear of what is removed")
+        func withoutChannel() async throws {
+            let server = try await RedisServer()
+            let url = "redis://u:p@localhost:\(server.port)"
+            try await server.command(["ACL", "SETUSER", "u", "on", ">p", "~midstream:*", "&midstream:*", "+@all"])
+            let deaf = try RedisServer.fleet(at: url, name: "f")
+            #expect(try await reserves(deaf))
+            #expect(deaf.state.isDegraded && "\(deaf.state)".contains("NOPERM"), "\(deaf.state)")
+            try await server.command(["ACL", "SETUSER", "u", "&__redis__:invalidate"])
+            let fleet = try RedisServer.fleet(at: url, name: "f")
+            #expect(try await reserves(fleet))
+            if case .connected = fleet.state.connection {} else { Issue.record("\(fleet.state)") }
+        }
+
         @Test("goes on when the certificate is another's", .enabled(if: RedisServer.hasCertificates))
         func certificate() async throws {
             let server = try await RedisServer(secure: true)

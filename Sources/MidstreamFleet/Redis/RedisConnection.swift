@@ -111,8 +111,7 @@ final class RedisConnection: Sendable {
     private func take(_ reader: inout RESPReader) throws {
         var values: [RESPValue] = []
         while let value = try reader.next() {
-            if let onMessage, let parts = value.elements, let kind = parts.first?.string, ["message", "subscribe"].contains(kind)
-            {
+            if let onMessage, let parts = value.elements, parts.first?.string == "message" {
                 onMessage(parts)
             } else {
                 values.append(value)

@@ -31,8 +31,8 @@ final class RedisSession: Sendable {
         guard let number = try await messages.replies(to: [RESPCommand("CLIENT", "ID")]).first?.number else {
             throw StoreFailure.unreachable("the server doesn't say which connection this is")
         }
-        // Its reply comes as a message.
-        _ = messages.send(RESPCommand("SUBSCRIBE", "__redis__:invalidate", .text(news)))
+        // Each of its own, since a command has a reply for each channel. A member that may not hear one would go on with what is gone.
+        _ = try await messages.replies(to: ["__redis__:invalidate", news].map { RESPCommand("SUBSCRIBE", .text($0)) })
         commands = RedisConnection(try await dial(), onEnd: onEnd)
         // Of this connection's own changes, too: a member may have several near caches.
         let tracking: [RESPCommand.Word] = ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(number)", "BCAST"]
