@@ -154,7 +154,7 @@
         ) throws -> Fleet {
             // No slow machine is taken for a Redis in trouble.
             let limits = RedisLink.Limits(
-                beginning: .seconds(60), heartbeat: .seconds(60), probe: probe, bodies: .seconds(60), grace: grace)
+                beginning: .seconds(60), heartbeat: .seconds(60), probe: probe, silence: .seconds(60), grace: grace)
             let fleet = try Fleet(
                 .redis(url, tls: tls), name: name, patience: patience, members: members, key: key, clock: ContinuousClock(),
                 limits: limits)

@@ -160,7 +160,7 @@
             defer { narrows.open() }
             let fleet = try Fleet(
                 .redis(narrows.url), name: "test", patience: .milliseconds(20), members: 1, key: testKey, clock: clock,
-                limits: RedisLink.Limits(heartbeat: .seconds(1e9), probe: .seconds(1e9), bodies: .seconds(3600)))
+                limits: RedisLink.Limits(heartbeat: .seconds(1e9), probe: .seconds(1e9), silence: .seconds(3600)))
             Belongings.current?.add(fleet.core)
             let client = CacheTests.client(fleet, Locked(0), length: 1 << 20)
             let sending = Task {
@@ -180,6 +180,47 @@
                 return false
             }
             #expect(fleet.state.isDegraded)
+        }
+
+        @Test("asks for signs of life where messages come, and is taken for one when they cease to come there alone")
+        func silentMessages() async throws {
+            let server = try await RedisServer()
+            let (port, clock) = (server.port, TestClock())
+            let (connections, pieces, isCut) = (Locked(0), Locked(0), Locked(false))
+            let way = try RawServer { connection in
+                let number = connections.withLock { count in
+                    count += 1
+                    return count
+                }
+                connection.relay(to: port) { _ in
+                    // A session begins with the connection for messages.
+                    guard number == 1 else { return true }
+                    pieces.withLock { $0 += 1 }
+                    return !isCut.withLock { $0 }
+                }
+            }
+            let fleet = try Fleet(
+                .redis("redis://localhost:\(way.port)"), name: "test", patience: .milliseconds(20), members: 1, key: testKey,
+                clock: clock,
+                limits: RedisLink.Limits(heartbeat: .seconds(1e9), probe: .seconds(1e9), silence: .seconds(86_400)))
+            Belongings.current?.add(fleet.core)
+            #expect(try await reserves(fleet))
+            // Twice a question and its answer.
+            let before = pieces.withLock { $0 }
+            await eventually(within: .seconds(60)) {
+                if pieces.withLock({ $0 }) >= before + 4 { return true }
+                clock.advance(by: .seconds(3))
+                return false
+            }
+            #expect(pieces.withLock { $0 } >= before + 4 && !fleet.state.isDegraded, "\(fleet.state)")
+            isCut.withLock { $0 = true }
+            await eventually(within: .seconds(60)) {
+                if fleet.state.isDegraded { return true }
+                clock.advance(by: .seconds(10_000))
+                return false
+            }
+            #expect(fleet.state.isDegraded)
+            withExtendedLifetime((server, way)) {}
         }
 
         @Test("goes on with the wrong password, which is shown nowhere")

@@ -50,7 +50,7 @@ extension RedisLink {
 
     /// Beats until the connection is lost, or Redis doesn't answer.
     private static func watch(_ session: RedisSession, _ link: @Sendable () -> RedisLink?, _ timer: ClockTimer) async {
-        var awaited: AwaitedReply?
+        var awaited: [AwaitedReply] = []
         while !Task.isCancelled {
             let trouble = Suspension<Void>()
             let isConnected = link()?.state.withLock { state in
@@ -87,17 +87,20 @@ extension RedisLink {
                 ]))
     }
 
-    /// Whether replies have ceased to come on the connection for bodies alone. One on which nothing is awaited is asked for a sign of life,
-    /// so that nothing between forgets it.
+    /// Whether replies have ceased to come on one of the connections that no heartbeat takes. One on which nothing is awaited is asked for a
+    /// sign of life, so that nothing between forgets it.
     ///
-    /// - Parameter awaited: The reply that was to come next the last time.
-    private func isStalled(_ session: RedisSession, _ awaited: inout AwaitedReply?) -> Bool {
-        guard let next = session.bodies.nextReply else {
-            _ = session.bodies.send(RESPCommand("PING"))
-            return false
+    /// - Parameter awaited: The replies that were to come next the last time.
+    private func isStalled(_ session: RedisSession, _ awaited: inout [AwaitedReply]) -> Bool {
+        let (now, known) = (stopwatch.elapsed, awaited)
+        awaited = [session.bodies, session.messages].compactMap { connection -> AwaitedReply? in
+            guard let next = connection.nextReply else {
+                _ = connection.send(RESPCommand("PING"))
+                return nil
+            }
+            return known.first { $0.reply == next } ?? (reply: next, since: now)
         }
-        if awaited?.reply != next { awaited = (next, stopwatch.elapsed) }
-        return awaited.map { stopwatch.elapsed - $0.since > settings.limits.bodies } ?? false
+        return awaited.contains { now - $0.since > settings.limits.silence }
     }
 
     /// Has everything removed if Redis may have forgotten what was.

@@ -36,8 +36,8 @@ final class RedisLink: Sendable {
         var heartbeat = Duration.seconds(1)
         /// How long one may take after a failure.
         var probe = Duration.milliseconds(100)
-        /// How long nothing may come on the connection for bodies while something is awaited there.
-        var bodies = Duration.seconds(10)
+        /// How long nothing may come on the connection for bodies, or on that for messages, while something is awaited there.
+        var silence = Duration.seconds(10)
         /// How long nobody refreshes a token of which the store has known nothing: long enough for each member to connect again, and put
         /// back what it knows.
         var grace = Duration.milliseconds(1_500)

@@ -8,7 +8,7 @@ final class RedisSession: Sendable {
 
     let commands: RedisConnection
     let bodies: RedisConnection
-    private let messages: RedisConnection
+    let messages: RedisConnection
     /// The names by which Redis knows the scripts.
     private let scripts: [StoreScript: RESPCommand.Word]
 
