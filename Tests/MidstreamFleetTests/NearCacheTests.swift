@@ -142,5 +142,35 @@
                 return heard.withLock { $0.contains("c:1") }
             }
         }
+
+        /// The way to a server that doesn't know `CLIENT TRACKING`.
+        private struct Untracked: ByteChannel {
+            let channel: any ByteChannel
+
+            nonisolated(nonsending) func read() async throws -> [UInt8]? { try await channel.read() }
+            nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
+                let text = String(decoding: bytes, as: UTF8.self).replacing("TRACKING", with: "TRACKERS")
+                try await channel.write(Array(text.utf8))
+            }
+            func close() { channel.close() }
+        }
+
+        @Test("hear of removals also where the server can't tell of changes")
+        func withoutTracking() async throws {
+            let server = try await RedisServer()
+            let transport = wireTransport(configuration: .init(usesCallersThreads: false))
+            defer { transport.close() }
+            let origin = try #require(HTTPOrigin("http://localhost:\(server.port)"))
+            let heard = Locked<[String]>([])
+            let session = try await RedisSession(
+                { Untracked(channel: try await transport.connect(to: origin, tls: nil, timeout: .seconds(60))) }, greeting: [],
+                watching: ["c:"], news: "news", onMessage: { _, content in heard.withLock { $0 += content ?? [] } },
+                onEnd: { _ in })
+            defer { session.close() }
+            _ = session.commands.send(
+                session.command(.remove, keys: ["u:1"], ["\(RedisStore.stampLife.wholeMilliseconds)", "news"]))
+            await eventually(within: .seconds(60)) { heard.withLock { $0.contains("u:1") } }
+            #expect(heard.withLock { $0 } == ["u:1"])
+        }
     }
 #endif

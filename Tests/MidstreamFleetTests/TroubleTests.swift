@@ -257,11 +257,14 @@
         func withoutChannel() async throws {
             let server = try await RedisServer()
             let url = "redis://u:p@localhost:\(server.port)"
-            try await server.command(["ACL", "SETUSER", "u", "on", ">p", "~midstream:*", "&midstream:*", "+@all"])
-            let deaf = try RedisServer.fleet(at: url, name: "f")
-            #expect(try await reserves(deaf))
-            #expect(deaf.state.isDegraded && "\(deaf.state)".contains("NOPERM"), "\(deaf.state)")
-            try await server.command(["ACL", "SETUSER", "u", "&__redis__:invalidate"])
+            let rules = [["&midstream:*", "+@all"], ["&__redis__:invalidate", "-client|tracking"]]
+            for (number, rules) in rules.enumerated() {
+                try await server.command(["ACL", "SETUSER", "u", "on", ">p", "~midstream:*"] + rules)
+                let deaf = try RedisServer.fleet(at: url, name: "f\(number)")
+                #expect(try await reserves(deaf))
+                #expect(deaf.state.isDegraded && "\(deaf.state)".contains("NOPERM"), "\(deaf.state)")
+            }
+            try await server.command(["ACL", "SETUSER", "u", "+client|tracking"])
             let fleet = try RedisServer.fleet(at: url, name: "f")
             #expect(try await reserves(fleet))
             if case .connected = fleet.state.connection {} else { Issue.record("\(fleet.state)") }

@@ -34,9 +34,16 @@ final class RedisSession: Sendable {
         // Each of its own, since a command has a reply for each channel. A member that may not hear one would go on with what is gone.
         _ = try await messages.replies(to: ["__redis__:invalidate", news].map { RESPCommand("SUBSCRIBE", .text($0)) })
         commands = RedisConnection(try await dial(), onEnd: onEnd)
+        _ = try await commands.replies(to: greeting)
         // Of this connection's own changes, too: a member may have several near caches.
         let tracking: [RESPCommand.Word] = ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(number)", "BCAST"]
-        _ = try await commands.replies(to: greeting + [RESPCommand(tracking + prefixes.flatMap { ["PREFIX", .text($0)] })])
+        do {
+            _ = try await commands.replies(to: [RESPCommand(tracking + prefixes.flatMap { ["PREFIX", .text($0)] })])
+        } catch StoreFailure.refused {
+            // A server may not know it: members still hear of removals, and near caches ask again for the rest. Or the other connection is
+            // gone, which this finds out.
+            _ = try await messages.replies(to: [RESPCommand("PING")])
+        }
         bodies = RedisConnection(try await dial(), onEnd: onEnd)
         _ = try await bodies.replies(to: greeting)
         let all = StoreScript.allCases
