@@ -904,6 +904,18 @@ struct TelemetryExportTests {
         }
         #expect(try exporter(["OTEL_SDK_DISABLED": "TRUE", "OTEL_TRACES_SAMPLER_ARG": "2"]) == nil)
         #expect(try exporter(["OTEL_SDK_DISABLED": "1", "OTEL_EXPORTER_OTLP_PROTOCOL": ""]) != nil)
+        // The first and the last one that a ratio may take.
+        let traces = try ["0", "f"].map { try #require(CallRecord.ID(String(repeating: $0, count: 32))) }
+        let samplers: [(String, String, [Bool?])] = [
+            ("", "", [true, true]), ("", "0.1", [true, false]), ("traceidratio", "0.1", [true, false]),
+            ("parentbased_traceidratio", "0.1", [true, false]), ("always_on", "0.1", [true, true]),
+            ("parentbased_always_on", "endpoint=h", [true, true]), ("always_off", "", [false, false]),
+            ("parentbased_always_off", "1", [false, false]),
+        ]
+        for (sampler, argument, sampled) in samplers {
+            let made = try exporter(["OTEL_TRACES_SAMPLER": sampler, "OTEL_TRACES_SAMPLER_ARG": argument])
+            #expect(traces.map { made?.samples($0) } == sampled, "\(sampler) \(argument)")
+        }
         for (name, value) in [
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "nowhere"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "S3CR3T"), ("OTEL_EXPORTER_OTLP_HEADERS", "api-key="), ("OTEL_RESOURCE_ATTRIBUTES", "a=b,S3CR3T"),
@@ -912,6 +924,7 @@ struct TelemetryExportTests {
             ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "ftp://S3CR3T"),
             ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "nan"), ("OTEL_RESOURCE_ATTRIBUTES", "=b"),
             ("OTEL_TRACES_SAMPLER_ARG", "2"), ("OTEL_METRIC_EXPORT_INTERVAL", "soon"),
+            ("OTEL_TRACES_SAMPLER", "parentbased_jaeger_remote"),
         ] {
             let failure = #expect(throws: OpenTelemetryExporter.InvalidVariable.self) { try exporter([name: value]) }
             #expect(failure?.name == name && failure?.description.contains("S3CR3T") == false)

@@ -24,11 +24,13 @@ extension OpenTelemetryExporter {
     /// | `OTEL_EXPORTER_OTLP_PROTOCOL`, `http/json` and nothing else | `http/json` |
     /// | `OTEL_SERVICE_NAME` | `service.name` of the attributes, or `unknown_service:` and the process' name |
     /// | `OTEL_RESOURCE_ATTRIBUTES` | |
-    /// | `OTEL_TRACES_SAMPLER_ARG`, the part of the traces that is sent | 1 |
+    /// | `OTEL_TRACES_SAMPLER`: `always_on`, `always_off` or `traceidratio`, with or without `parentbased_` | `traceidratio` |
+    /// | `OTEL_TRACES_SAMPLER_ARG`, the part of the traces that `traceidratio` sends | 1 |
     /// | `OTEL_METRIC_EXPORT_INTERVAL`, in milliseconds | 60,000 |
     ///
     /// Those that begin with `OTEL_EXPORTER_OTLP_` may have `TRACES_` or `METRICS_` behind that, and count for these alone then; such an
-    /// endpoint is taken as it is. What they say of certificates is the transport's to know.
+    /// endpoint is taken as it is. What they say of certificates is the transport's to know. A trace that began before goes by its parent,
+    /// whatever the sampler.
     ///
     /// - Parameters:
     ///   - transport: What sends the telemetry.
@@ -42,7 +44,7 @@ extension OpenTelemetryExporter {
         let targets = try TelemetryKind.allCases.map { ($0, try variables.target(of: $0)) }
         var attributes = try variables.pairs("OTEL_RESOURCE_ATTRIBUTES").filter { !$0.value.isEmpty }
         let service = variables["OTEL_SERVICE_NAME"] ?? attributes.removeValue(forKey: "service.name")
-        let ratio = try variables.number("OTEL_TRACES_SAMPLER_ARG", in: 0...1) ?? 1
+        let ratio = try variables.ratio()
         let interval = try variables.number("OTEL_METRIC_EXPORT_INTERVAL", in: 1...1e9) ?? 60_000
         self.init(
             CollectorSink(Dictionary(uniqueKeysWithValues: targets), transport: transport),
@@ -104,6 +106,17 @@ private struct TelemetryVariables {
             pairs[parts[0]] = value
         }
         return pairs
+    }
+
+    /// Which part of the traces is sent.
+    func ratio() throws -> Double {
+        let name = "OTEL_TRACES_SAMPLER"
+        switch (all[name] ?? "traceidratio").trimmingPrefix("parentbased_") {
+        case "always_on": return 1
+        case "always_off": return 0
+        case "traceidratio": return try number("OTEL_TRACES_SAMPLER_ARG", in: 0...1) ?? 1
+        default: throw Invalid(name: name, expected: "always_on, always_off or traceidratio, with or without parentbased_")
+        }
     }
 
     func number(_ name: String, in range: ClosedRange<Double>) throws -> Double? {
