@@ -282,6 +282,18 @@ struct ReplayTests {
         }
     }
 
+    @Test("has each of several fields that a browser has written as lines of one")
+    func joinedFields() async throws {
+        let fields =
+            #"[{"name":"Set-Cookie","value":"a=1\nb=2"},{"name":"set-cookie","value":"c=3\r\nd=4"},{"name":"X-Empty","value":""}]"#
+        let response = #"{"status":200,"headers":\#(fields),"content":{"text":"A"}}"#
+        let entry = #"{"request":{"method":"GET","url":"http://h/"},"response":\#(response)}"#
+        let archive = try HARArchive(Data(#"{"log":{"entries":[\#(entry)]}}"#.utf8))
+        let played = try await testClient(transport: ReplayTransport(archive)).send(HTTPRequest("http://h/"))
+        #expect(played.headers.values("Set-Cookie") == ["a=1", "b=2", "c=3", "d=4"])
+        #expect(played.headers["X-Empty"] == "" && played.headers.refused.isEmpty)
+    }
+
     @Test(
         "is retried as it was, since what failed had come as far", arguments: [ReplayTransport.Order.byRequest, .sequence])
     func phases(order: ReplayTransport.Order) async throws {

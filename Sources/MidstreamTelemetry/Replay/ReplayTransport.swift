@@ -269,7 +269,11 @@ extension HAREntry {
             throw failure(of: request, "connection", phase: _midstream?.phase.flatMap(HTTPError.Phase.init(rawValue:)))
         }
         var headers = HTTPHeaders()
-        for field in response.headers where !field.name.hasPrefix(":") { headers.add(HTTPHeaders.Name(field.name), field.value) }
+        for field in response.headers where !field.name.hasPrefix(":") {
+            // Browsers write several fields of a name, such as cookies, as one with a line for each.
+            let values = field.value.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" })
+            for value in values { headers.add(HTTPHeaders.Name(field.name), String(value)) }
+        }
         // The body is recorded as it was read, decoded and whole. Where there can be none they tell of what a GET would get.
         if request.method != .head, response.status != 304 {
             // Midstream decodes no part, and takes Content-Encoding away where it decodes; others leave it.
