@@ -3,7 +3,8 @@ import Midstream
 
 /// Gives swift-metrics the duration and the sizes of each exchange, by the names of OpenTelemetry's conventions for HTTP clients.
 ///
-/// Dimensions have few values each: a request without a route has none, and unknown methods are `_OTHER`.
+/// Dimensions have few values each: unknown methods are `_OTHER`. All of them are always there, empty where there is no value, such as that
+/// of a route or of a failure: swift-prometheus ends the process when a metric comes with other names than before.
 struct MetricsObserver: CallObserver {
     func endedExchange(_ exchange: ExchangeRecord) {
         let dimensions = Self.dimensions(of: exchange)
@@ -32,13 +33,15 @@ struct MetricsObserver: CallObserver {
     ]
 
     private static func dimensions(of exchange: ExchangeRecord) -> [(String, String)] {
-        var dimensions = [("http.request.method", methods.contains(exchange.method) ? exchange.method.rawValue : "_OTHER")]
-        if let origin = HTTPOrigin(exchange.url) {
-            dimensions += [("server.address", origin.host), ("server.port", "\(origin.port)")]
-        }
-        if let route = exchange.route { dimensions.append(("url.template", route)) }
-        if let status = exchange.status { dimensions.append(("http.response.status_code", "\(status.code)")) }
-        if let error = exchange.error, error != "cancelled" { dimensions.append(("error.type", error)) }
-        return dimensions
+        let origin = HTTPOrigin(exchange.url)
+        let error = exchange.error == "cancelled" ? nil : exchange.error
+        return [
+            ("http.request.method", methods.contains(exchange.method) ? exchange.method.rawValue : "_OTHER"),
+            ("server.address", origin?.host ?? ""),
+            ("server.port", origin.map { "\($0.port)" } ?? ""),
+            ("url.template", exchange.route ?? ""),
+            ("http.response.status_code", exchange.status.map { "\($0.code)" } ?? ""),
+            ("error.type", error ?? ""),
+        ]
     }
 }

@@ -19,8 +19,18 @@ public final class Recorder {
 /// No part of swift-metrics.
 public enum Recorded {
     private static let values = Mutex<[String]>([])
+    /// The names of the dimensions that each metric had first.
+    private static let names = Mutex<[String: [String]]>([:])
     static func name(_ label: String, _ dimensions: [(String, String)]) -> String {
-        "\(label){\(dimensions.map { "\($0)=\($1)" }.joined(separator: ","))}"
+        let own = dimensions.map(\.0)
+        let first = names.withLock { names -> [String] in
+            let first = names[label] ?? own
+            names[label] = first
+            return first
+        }
+        // As swift-prometheus has it.
+        precondition(own == first, "\(label) has the dimensions \(own), and had \(first)")
+        return "\(label){\(dimensions.map { "\($0)=\($1)" }.joined(separator: ","))}"
     }
     static func add(_ value: String) { values.withLock { $0.append(value) } }
     public static func take() -> [String] {
