@@ -257,6 +257,7 @@ let package = Package(
             dependencies: [
                 "Midstream", "MidstreamTransfers", "MidstreamSigning", "MidstreamCore", "MidstreamTesting", "Interception",
                 "TestSupport",
+                .target(name: "LibraryInterposition", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .testTarget(

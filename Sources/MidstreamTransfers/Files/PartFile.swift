@@ -16,8 +16,9 @@ extension HTTPError {
 /// A file beside a target that takes the target's place when it is complete. Until then it can be found and continued by a later process,
 /// with a record of its state; both can be read by their owner alone.
 ///
-/// Nobody else writes to it while this is held: it is locked, and so is the record by it. Writes happen in the tasks that have the bytes:
-/// they go to the page cache, and a hop to another thread costs more.
+/// Nobody else writes to it while this is held: it is locked, and so is the record by it. On a disk without locks the newest has the name,
+/// and the others find that when they complete. Writes happen in the tasks that have the bytes: they go to the page cache, and a hop to another thread
+/// costs more.
 final class PartFile: Sendable {
     private let target: String
     private let path: String
@@ -29,7 +30,7 @@ final class PartFile: Sendable {
     /// Opens the file, or makes it.
     ///
     /// - Throws: ``HTTPError/Code/fileUnwritable`` when the target is there and no regular file, or can't be written beside,
-    ///   ``HTTPError/Code/fileInUse`` when another download has it.
+    ///   ``HTTPError/Code/fileInUse`` when another download has it locked.
     init(replacing file: URL) throws {
         guard file.isFileURL else {
             throw HTTPError(.fileUnwritable, "\(URLText.redacted(file.absoluteString)) is no file URL.", phase: .notSent)
@@ -216,20 +217,44 @@ final class PartFile: Sendable {
 }
 
 extension PartFile {
-    /// A locked file that has this name.
+    /// A file that has this name, locked where its disk has locks.
     private static func open(_ path: String, for target: String) throws -> Int32 {
         while true {
             let opened = Platform.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard opened >= 0 else { throw failure("make a file beside", target, phase: .notSent) }
-            guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-                defer { Platform.close(opened) }
-                guard errno == EWOULDBLOCK else { throw failure("lock the file beside", target, phase: .notSent) }
-                throw HTTPError(.fileInUse, "Another download writes to \(target).", phase: .notSent)
+            if flock(opened, LOCK_EX | LOCK_NB) == 0 {
+                // Whoever had it may have moved it to its target meanwhile: then it isn't the file of this name any more.
+                if isNamed(opened, path) == true { return opened }
+                Platform.close(opened)
+            } else {
+                let problem = errno
+                Platform.close(opened)
+                switch problem {
+                case EINTR: break
+                case EWOULDBLOCK: throw inUse(target)
+                case ENOSYS, EOPNOTSUPP, ENOLCK: return try makeUnlocked(path, for: target)
+                default:
+                    errno = problem
+                    throw failure("lock the file beside", target, phase: .notSent)
+                }
             }
-            // Whoever had it may have moved it to its target meanwhile: then it isn't the file of this name any more.
-            if isNamed(opened, path) == true { return opened }
-            Platform.close(opened)
         }
+    }
+
+    /// A new file of this name, on a disk without locks, as some behind a network. Whoever still writes to the one that had the name finds
+    /// it to be another's; what that one holds can't be gone on with, since nothing tells whether it is written to.
+    private static func makeUnlocked(_ path: String, for target: String) throws -> Int32 {
+        unlink(path + ".json")
+        guard unlink(path) == 0 || errno == ENOENT else { throw failure("replace the file beside", target, phase: .notSent) }
+        let made = Platform.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard made >= 0 else {
+            throw errno == EEXIST ? inUse(target) : failure("make a file beside", target, phase: .notSent)
+        }
+        return made
+    }
+
+    private static func inUse(_ target: String) -> HTTPError {
+        HTTPError(.fileInUse, "Another download writes to \(target).", phase: .notSent)
     }
 
     /// Whether a name is an open file's; nil: it is no file's.

@@ -8,6 +8,10 @@ import Testing
 
 @testable import MidstreamTransfers
 
+#if os(Linux)
+    import LibraryInterposition
+#endif
+
 @Suite("What a download may replace", .leavesNothing, .timeLimit(.minutes(10)))
 struct PartFileTests {
     private static let content = FileServer.content(100_000)
@@ -127,6 +131,38 @@ struct PartFileTests {
         try other.complete(isSynchronized: false)
         #expect(folder.content == [9])
     }
+
+    #if os(Linux)
+        @Test("On a disk without locks a download begins, goes on within the call, and arrives whole")
+        func withoutLocks() async throws {
+            let file = folder.url.appendingPathComponent(PATH_WITHOUT_LOCKS)
+            server.cut(70_000, nil, 70_000)
+            try await download(to: file)
+            #expect(try Data(contentsOf: file).elementsEqual(Self.content) && folder.names == [PATH_WITHOUT_LOCKS])
+            // What another call has left may still be written to.
+            #expect(await httpError { try await download(to: file, resumes: 0) }?.code == .connectionLost)
+            try await download(to: file)
+            #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=70000-", nil, nil])
+            #expect(try Data(contentsOf: file).elementsEqual(Self.content) && folder.names == [PATH_WITHOUT_LOCKS])
+        }
+
+        @Test("… and of two downloads to one file the newer one writes it")
+        func twoWithoutLocks() throws {
+            let file = folder.url.appendingPathComponent(PATH_WITHOUT_LOCKS)
+            let older = try PartFile(replacing: file)
+            try older.write([1, 2, 3], at: 0)
+            try older.write(PartRecord(url: "https://h/film", validator: .eTag("\"1\""), total: 10))
+            let newer = try PartFile(replacing: file)
+            #expect(newer.size == 0 && newer.readRecord() == nil)
+            try newer.write([9], at: 0)
+            try older.write([4], at: 3)
+            let error = #expect(throws: HTTPError.self) { try older.complete(isSynchronized: false) }
+            #expect(error?.code == .fileUnwritable)
+            older.discard()
+            try newer.complete(isSynchronized: false)
+            #expect(try Data(contentsOf: file) == Data([9]) && folder.names == [PATH_WITHOUT_LOCKS])
+        }
+    #endif
 
     @Test("Records that are written at once don't get into each other's way")
     func records() async throws {
