@@ -39,8 +39,9 @@ public struct ReplayTransport: HTTPTransport {
         case fail
         /// It is sent by another transport.
         case forward(any HTTPTransport)
-        /// It is sent by another transport, and the answer is kept for the next time and for ``ReplayTransport/archive``. Bodies are taken
-        /// into memory first, up to 64 MiB. A connection to another protocol (101), such as a socket, is handed on and not kept.
+        /// It is sent by another transport, and the answer is kept in ``ReplayTransport/archive``, for a transport that is made with that.
+        /// This one doesn't play it: who sends an equal request, as a retry is, wants another answer. Bodies are taken into memory first, up
+        /// to 64 MiB. A connection to another protocol (101), such as a socket, is handed on and not kept.
         case record(any HTTPTransport)
     }
 
@@ -131,7 +132,6 @@ public struct ReplayTransport: HTTPTransport {
                 let place = order == .sequence ? entries.next : entries.recorded.count
                 entries.recorded.insert(recorded, at: place)
                 entries.next += 1
-                entries.places[key] = [place]
             }
         }
         do {
