@@ -22,7 +22,9 @@ struct PartReader {
     private(set) var partCount = 0
     private let body: HTTPBody
     private var chunks: HTTPBody.AsyncIterator
-    private let search: BoundarySearch
+    private var search: BoundarySearch
+    /// What boundaries may be as well, until one is found: cameras give the two hyphens that begin them as a part of the parameter.
+    private var hyphened: BoundarySearch?
     private var buffer: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
@@ -34,6 +36,7 @@ struct PartReader {
         self.body = body.fromStart
         chunks = self.body.makeAsyncIterator()
         search = BoundarySearch(boundary)
+        hyphened = boundary.hasPrefix("--") && boundary != "--" ? BoundarySearch(String(boundary.dropFirst(2))) : nil
     }
 
     /// The head of the next part, whatever is left of the one before; nil at the end.
@@ -55,7 +58,7 @@ struct PartReader {
     mutating func nextContent() async throws -> [UInt8]? {
         guard place == .content || place == .preamble else { return nil }
         while true {
-            switch search.find(in: buffer, from: position, isAtLineStart: isAtLineStart, isAtEnd: isAtEnd) {
+            switch find() {
             case .content(let end) where end > position:
                 isAtLineStart = false
                 return take(upTo: end)
@@ -71,6 +74,19 @@ struct PartReader {
                 try await fill()
             }
         }
+    }
+
+    private mutating func find() -> BoundarySearch.Finding {
+        let found = search.find(in: buffer, from: position, isAtLineStart: isAtLineStart, isAtEnd: isAtEnd)
+        guard let hyphened else { return found }
+        let other = hyphened.find(in: buffer, from: position, isAtLineStart: isAtLineStart, isAtEnd: isAtEnd)
+        switch (found, other) {
+        case (.boundary, _): self.hyphened = nil
+        case (_, .boundary): (search, self.hyphened) = (hyphened, nil)
+        case (.content(let end), .content(let otherEnd)): return .content(upTo: min(end, otherEnd))
+        default: return .more
+        }
+        return search.find(in: buffer, from: position, isAtLineStart: isAtLineStart, isAtEnd: isAtEnd)
     }
 
     /// Takes a piece of the buffer, without copying it when it is the whole.

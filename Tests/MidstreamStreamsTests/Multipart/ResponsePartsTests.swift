@@ -78,6 +78,16 @@ struct ResponsePartsTests {
         #expect(try await read(.text("--\(boundary)\r\n\r\nx\r\n--\(boundary)--"), type: type) == [Seen(fields: [], text: "x")])
     }
 
+    @Test("A boundary that begins with hyphens, which are those of its lines, as a camera's, or not", arguments: ["--b", "----b"])
+    func hyphens(line: String) async throws {
+        let other = line == "--b" ? "----b" : "--b"
+        let text = "welcome\r\n---b\r\n\(line)\r\nX: 1\r\n\r\n\(other)\r\n\(line)\r\n\r\n\r\n\(line)--"
+        for size in [1, 2, 3, 1_000] {
+            let parts = try await read(Pieces(Array(text.utf8), of: size).body, type: "multipart/x-mixed-replace; boundary=--b")
+            #expect(parts == [Seen(fields: ["X: 1"], text: other), Seen(fields: [], text: "")], "pieces of \(size)")
+        }
+    }
+
     @Test(
         "Without a boundary, or another type",
         arguments: [
