@@ -14,7 +14,6 @@ struct PartReader {
 
     /// The bytes of a part's head.
     private static let maximumHead = 16 << 10
-    private static let maximumParts = 1_000
     /// What is passed over behind the last boundary, so that the connection can serve again.
     private static let maximumEpilogue = 64 << 10
 
@@ -46,7 +45,6 @@ struct PartReader {
             try await passOverEpilogue()
             return nil
         }
-        guard partCount < Self.maximumParts else { throw violation("It has more than \(Self.maximumParts) parts.") }
         partCount += 1
         let head = try await readHead()
         place = .content

@@ -10,12 +10,13 @@ extension HTTPResponse {
     /// ```
     ///
     /// Read a part, or pass over it by asking for the next. Preamble and epilogue are ignored; parts that are multipart themselves aren't
-    /// taken apart. Bounds: 16 KiB for the head of a part, 1,000 parts. The parts can be had only once: all iterators share one place.
+    /// taken apart. There may be any number of parts, whose heads have at most 16 KiB each. They can be had only once: all iterators share
+    /// one place.
     ///
     /// - Returns: Of each part the fields of its head, `Content-Range` in a part of `multipart/byteranges`; and its content, which can be
     ///   read until the next part is read. Closing it passes over what is left. Reading the next part throws
     ///   ``HTTPError/Code/decoding`` when the response isn't multipart; ``HTTPError/Code/protocolViolation`` when it can't be read, as
-    ///   past the bounds; ``HTTPError/Code/connectionLost`` when it ends before its last boundary; what its body throws.
+    ///   with a longer head; ``HTTPError/Code/connectionLost`` when it ends before its last boundary; what its body throws.
     public func parts() -> ElementSequence<(headers: HTTPHeaders, body: HTTPBody)> { ElementSequence(ResponseParts(self)) }
 }
 

@@ -146,7 +146,7 @@ struct ResponsePartsTests {
         #expect(try await read(.text("--b--")).isEmpty)
     }
 
-    @Test("Bounds: the head of a part, and how many there are")
+    @Test("The head of a part is bounded, and how many there are isn't")
     func bounds() async throws {
         func code(_ text: String) async -> HTTPError.Code? { await httpError { try await read(.text(text)) }?.code }
         let field = "X: \(String(repeating: "x", count: 1_019))\r\n"
@@ -155,8 +155,7 @@ struct ResponsePartsTests {
         #expect(await code("--b\r\nY: 1\r\n\(full)\r\n\r\n--b--") == .protocolViolation)
         #expect(await code("--b\r\n" + String(repeating: "x", count: 20_000)) == .protocolViolation)
         let part = "\r\n--b\r\n\r\n"
-        #expect(try await read(.text(String(repeating: part, count: 1_000) + "\r\n--b--")).count == 1_000)
-        #expect(await code(String(repeating: part, count: 1_001) + "\r\n--b--") == .protocolViolation)
+        #expect(try await read(.text(String(repeating: part, count: 10_000) + "\r\n--b--")).count == 10_000)
         for line in ["nonsense", ": x", "a b: c", "\u{FC}: 1"] {
             #expect(await code("--b\r\n\(line)\r\n\r\n\r\n--b--") == .protocolViolation)
         }
