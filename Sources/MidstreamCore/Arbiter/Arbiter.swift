@@ -119,8 +119,19 @@ package final class Arbiter: HTTPInterceptor {
         case .retry: return nil
         case .fail(let error, let response):
             if (error as? HTTPError)?.response == nil { attempt.giveUp(response) }
-            throw try await attempt.withBody(error)
+            throw try await attempt.withBody(Self.telling(cause, error))
         }
+    }
+
+    /// The error of an attempt, with the answer to the one before where this client has refused to send it: that may be the reason, and it
+    /// is the last that the server has said.
+    private static func telling(_ cause: (any Error)?, _ error: any Error) -> any Error {
+        guard let refusal = error as? HTTPError, refusal.code.isRefusal, !refusal.hasEndedCall, refusal.response == nil,
+            let cause = cause as? HTTPError, !cause.hasEndedCall, let answer = cause.response
+        else { return error }
+        var told = refusal.withResponse(answer, shortfall: cause.bodyShortfall)
+        told.phase = .answered
+        return told
     }
 
     package func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {

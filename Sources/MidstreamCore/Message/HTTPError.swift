@@ -107,7 +107,7 @@ public struct HTTPError: Error, Sendable {
     }
 
     /// The response, when there was one: for ``Code/unacceptableStatus`` with its body, which of a streamed response that validators reject
-    /// is collected up to ``keptBody``.
+    /// is collected up to ``keptBody``. A retry that a limit, breaker or quota of this client refuses has that of the attempt before.
     public package(set) var response: HTTPResponse? {
         get { fields[0].response }
         set { fields[0].response = newValue }

@@ -18,7 +18,7 @@ enum ExchangeOutcome: Sendable, Equatable {
             return
         }
         switch error.code {
-        case _ where error.isRefusedHere || error.hasEndedCall: self = .none
+        case _ where error.isRefusedHere || error.hasEndedCall || error.code.isRefusal: self = .none
         // Whether or not anything was sent: a connection that hangs is the server's fault too.
         case .timeout, .deadlineExceeded: self = .timedOut
         case .connection, .connectionLost, .nameResolution, .tls, .proxy, .protocolViolation: self = .broken(error.code)

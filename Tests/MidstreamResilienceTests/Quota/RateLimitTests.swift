@@ -67,6 +67,18 @@ struct RateLimitTests {
         #expect(error.trace?.events(named: "quota.wait").map(\.attributes["sent"]) == [false])
     }
 
+    @Test("a retry that is refused brings the answer that it was to follow")
+    func refusedRetry() async throws {
+        let client = bench.client(answering(429, ["Retry-After": "120"]), maxRetries: 3, interceptors: { RateLimit() })
+        let (delays, result) = await bench.waits(1, of: client)
+        // A longer one is cut.
+        #expect(delays == [.seconds(60)])
+        let error = try #require(result.httpError)
+        #expect(error.code == .rateLimited && error.phase == .answered)
+        #expect(error.response?.status == .tooManyRequests && error.response?.headers["Retry-After"] == "120")
+        #expect(error.trace?.events(named: "quota.wait").map(\.attributes["sent"]) == [false])
+    }
+
     @Test("a longest wait of less than nothing is none")
     func negativeWait() async throws {
         let client = bench.client(answering(), interceptors: { RateLimit(perSecond: 1, maximumWait: .seconds(Int64.min)) })
