@@ -3,8 +3,6 @@ internal import MidstreamCore
 internal import WebSocketFrames
 
 extension Connection {
-    /// How much goes out in one frame, before a control frame has its turn: 64 KiB.
-    private static let fragment = 64 << 10
     /// From what length on compressing is worth it: 1 KiB.
     private static let leastCompressed = 1 << 10
 
@@ -21,7 +19,7 @@ extension Connection {
         let bytes = compressed ?? payload
         var place = 0
         repeat {
-            let end = min(bytes.count, place + Self.fragment)
+            let end = place + min(bytes.count - place, max(1, options.maximumFrame))
             let part = frame(
                 place == 0 ? kind.opcode : .continuation, bytes, place..<end, isFinal: end == bytes.count,
                 isCompressed: isCompressed && place == 0)

@@ -13,6 +13,9 @@ public struct WebSocketOptions: Sendable {
     public var compression: Compression
     /// The largest message to take, in bytes, once inflated; 16 MiB by default. A larger one closes the socket with 1009.
     public var maximumMessage: Int
+    /// How many bytes of a message go out in one frame, before pings and pongs have their turn; 64 KiB by default. AWS API Gateway takes no
+    /// more than 32 KiB, and servers that take each frame for a message, as Kubernetes' do, want `.max`.
+    public var maximumFrame: Int
     /// How often the server is pinged, so that a dead connection is noticed and a quiet one kept by what lies between; nil, never, by
     /// default. 1 ms at least.
     public var pingInterval: Duration?
@@ -23,11 +26,12 @@ public struct WebSocketOptions: Sendable {
 
     /// Makes settings; every parameter's default is the property's.
     public init(
-        compression: Compression = .off, maximumMessage: Int = 16 << 20, pingInterval: Duration? = nil,
-        pongTimeout: Duration = .seconds(10)
+        compression: Compression = .off, maximumMessage: Int = 16 << 20, maximumFrame: Int = 64 << 10,
+        pingInterval: Duration? = nil, pongTimeout: Duration = .seconds(10)
     ) {
         self.compression = compression
         self.maximumMessage = maximumMessage
+        self.maximumFrame = maximumFrame
         self.pingInterval = pingInterval
         self.pongTimeout = pongTimeout
     }

@@ -96,6 +96,7 @@ import WebSocketFrames
     private final class Line: TestLine {
         /// In which call it was read and written, each time.
         let calls = Locked<[Int?]>([])
+        let written = Locked<[[UInt8]]>([])
         private let received: Locked<[[UInt8]]>
         private let isClosed = Gate()
 
@@ -108,7 +109,11 @@ import WebSocketFrames
             return nil
         }
 
-        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws { calls.withLock { $0.append(ConnectionTests.call) } }
+        nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
+            calls.withLock { $0.append(ConnectionTests.call) }
+            written.withLock { $0.append(bytes) }
+        }
+
         func close() { isClosed.open() }
     }
 
@@ -129,6 +134,29 @@ import WebSocketFrames
         #expect(line.calls.withLock { $0 } == [nil, nil, nil, nil, nil])
         connection.lose(nil)
         await #expect(throws: HTTPError.self) { try await ping.value }
+    }
+
+    @Test(
+        arguments: [(64 << 10, [64 << 10, 36 << 10]), (32 << 10, [32 << 10, 32 << 10, 32 << 10, 4 << 10])] as [(Int, [Int])])
+    func `A long message goes out in frames of as much as may be in one`(most: Int, sizes: [Int]) async throws {
+        let line = Line([])
+        var options = WebSocketOptions()
+        if most != options.maximumFrame { options.maximumFrame = most }
+        let connection = connected(over: line, options)
+        try await connection.send(.binary, [UInt8](repeating: 0, count: 100 << 10))
+        let frames = line.written.withLock { $0 }
+        // Each begins with its opcode, its length and its mask.
+        #expect(frames.map { $0.count - ($0.count > 65_536 ? 14 : 8) } == sizes)
+        #expect(frames.map { $0[0] } == [0x02] + [UInt8](repeating: 0, count: sizes.count - 2) + [0x80])
+        connection.lose(nil)
+    }
+
+    @Test func `A message goes out in one frame where the server takes each for a message`() async throws {
+        let line = Line([])
+        let connection = connected(over: line, WebSocketOptions(maximumFrame: .max))
+        try await connection.send(.binary, [UInt8](repeating: 0, count: 100 << 10))
+        #expect(line.written.withLock { $0.map { $0[0] } } == [0x82])
+        connection.lose(nil)
     }
 
     @Test func `Of what is inflated no more waits than there is room for`() async throws {
