@@ -115,6 +115,10 @@ public struct OAuthAuthenticator: Authenticator {
     private static func fields(_ scope: String?) -> [(String, String)] { scope.map { [("scope", $0)] } ?? [] }
 }
 
+extension OAuthAuthenticator: CredentialExpiring {
+    package func hasEnded(_ credential: OAuthToken) -> Bool { credential.expires.map { $0 <= now() } ?? false }
+}
+
 extension OAuthAuthenticator: LoginSharing {
     func login(on clock: any Clock<Duration>) -> Login<OAuthToken> { tokens.login(on: clock) }
 }

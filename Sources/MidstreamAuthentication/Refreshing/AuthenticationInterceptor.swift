@@ -14,7 +14,8 @@ public import MidstreamCore
 /// - A call that was sent with an older credential than the present one is sent again without a refresh. A new call waits for a
 ///   refresh that is under way.
 /// - A refresh that fails makes the calls that wait for it fail with ``HTTPError/Code/authentication``, and so those that had
-///   been sent before and are rejected afterwards; none is sent again. The next new call may try again, within the limit.
+///   been sent before and are rejected afterwards; none is sent again. The next new call may try again, within the limit. Where nobody
+///   answers, a token of OAuth's that is due is used until its end.
 /// - A fresh credential that is rejected ends the call with that response, on which the validators then speak.
 /// - A caller's cancellation, the attempt's timeout and the call's deadline end that caller's wait and leave the refresh, with what it sends,
 ///   running for the others.

@@ -89,7 +89,13 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     /// - Throws: `CancellationError` when the caller's task is cancelled; the refresh then goes on.
     func successor(of generation: Int, login number: Int, failures: Int, need: Need) async throws -> Result<Held, any Error> {
         let outcome = try await login.flight.run(generation) { await self.refresh(generation, failures: failures, need: need) }
-        return login.state.withLock { $0.number } == number ? outcome : .failure(RefreshRefusal.loginEnded)
+        let state = present
+        guard state.number == number else { return .failure(RefreshRefusal.loginEnded) }
+        // What is due is used until its end while nobody gives another one.
+        guard need == .due, case .failure(let error) = outcome, error.isRefusalForNow || error.isUnanswered,
+            let held = state.held, (authenticator as? any CredentialExpiring<A.Credential>)?.hasEnded(held.credential) == false
+        else { return outcome }
+        return .success(held)
     }
 
     /// Notes what a credential was good for, which tells whether its refresh was in vain.

@@ -120,6 +120,12 @@ package protocol CredentialReturning<Credential>: Authenticator {
     func hasReturned(_ credential: Credential, insteadOf old: Credential) -> Bool
 }
 
+/// An authenticator that knows when its credentials end.
+package protocol CredentialExpiring<Credential>: Authenticator {
+    /// Whether servers don't take a credential any more.
+    func hasEnded(_ credential: Credential) -> Bool
+}
+
 /// An authenticator whose interceptors share a login with those of other authenticators.
 protocol LoginSharing<Credential>: Authenticator {
     /// The login; made with the clock on first use.

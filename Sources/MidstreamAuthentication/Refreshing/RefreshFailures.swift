@@ -2,8 +2,8 @@ package import MidstreamCore
 
 /// An error of ``Authenticator/refresh(_:)`` that asks for patience, such as when another process is refreshing or the service is overloaded.
 ///
-/// Until the time is over, calls that need a refresh fail with it behind ``HTTPError/Code/authentication``, and none is begun. It doesn't
-/// count in the limit on refreshes.
+/// Until the time is over, calls that need a refresh fail with it behind ``HTTPError/Code/authentication``, unless their token is one of
+/// OAuth's that hasn't expired, and none is begun. It doesn't count in the limit on refreshes.
 public protocol PostponedRefresh: Error {
     /// How long no refresh should be tried; at most a day.
     var retryAfter: Duration { get }
@@ -35,6 +35,8 @@ extension Error {
     var isUnanswered: Bool {
         switch self {
         case let error as any PublicRefusal: error.status.isOverload
+        // It tells an earlier attempt's answer.
+        case let error as HTTPError where error.code.isRefusal: true
         case let error as HTTPError:
             switch error.cause {
             case .timeout, .deadlineExceeded, .connectionLost: true

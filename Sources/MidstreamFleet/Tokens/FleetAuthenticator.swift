@@ -259,6 +259,13 @@ extension FleetAuthenticator: LoginSaving {
     }
 }
 
+extension FleetAuthenticator: CredentialExpiring {
+    /// As the authenticator behind it does, if that does.
+    package func hasEnded(_ credential: OAuthToken) -> Bool {
+        (base as? any CredentialExpiring<OAuthToken>)?.hasEnded(credential) ?? true
+    }
+}
+
 extension FleetAuthenticator: CredentialReturning {
     package func hasReturned(_ credential: OAuthToken, insteadOf old: OAuthToken) -> Bool { credential == old }
 }

@@ -143,6 +143,45 @@ import Testing
         #expect(service.server.requests.filter { $0.path == "/" }.count == 5)
     }
 
+    @Test func aTokenThatIsDueIsUsedUntilItsEndWhileTheEndpointIsDown() async throws {
+        let (now, asked, isDown) = (Locked(Date(timeIntervalSince1970: 0)), Locked(0), Locked(false))
+        let time: @Sendable () -> Date = { now.withLock { $0 } }
+        let tokens = StubTransport { request in
+            asked.withLock { $0 += 1 }
+            if isDown.withLock({ $0 }) { throw HTTPError(.connection) }
+            let token = #"{"access_token":"access \#(asked.withLock { $0 })","expires_in":100}"#
+            return HTTPResponse(status: .ok, body: .text(token), request: request)
+        }
+        let isRejected = Locked(false)
+        let api = StubTransport { request in
+            HTTPResponse(status: isRejected.withLock { $0 } ? .unauthorized : .ok, request: request)
+        }
+        let endpoint = OAuthTokenEndpoint(url: "https://login/", client: "app", using: testClient(transport: tokens), now: time)
+        let oauth = OAuthAuthenticator(.clientCredentials(), from: endpoint, leeway: .seconds(30), now: time)
+        let clock = TestClock()
+        let client = testClient(baseURL: "https://h", transport: api) { AuthenticationInterceptor(oauth, clock: clock) }
+        func send(at second: TimeInterval) async throws -> Int {
+            now.withLock { $0 = Date(timeIntervalSince1970: second) }
+            clock.advance(by: .seconds(60))
+            _ = try await client.send(HTTPRequest("/"))
+            // Not asked again during the pause.
+            _ = try await client.send(HTTPRequest("/"))
+            return asked.withLock { $0 }
+        }
+        #expect(try await send(at: 0) == 1)
+        isDown.withLock { $0 = true }
+        #expect(try await send(at: 75) == 2)
+        #expect(try await send(at: 99) == 3)
+        #expect(Set(api.requests.map { $0.headers[.authorization] }) == ["Bearer access 1"])
+        isRejected.withLock { $0 = true }
+        #expect(await httpError { _ = try await send(at: 99) }?.code == .authentication)
+        isRejected.withLock { $0 = false }
+        #expect(await httpError { _ = try await send(at: 100) }?.code == .authentication)
+        isDown.withLock { $0 = false }
+        _ = try await send(at: 101)
+        #expect(api.requests.last?.headers[.authorization] != "Bearer access 1")
+    }
+
     @Test func aShortLivedTokenIsUsedForHalfOfItsLife() async throws {
         let now = Locked(Date(timeIntervalSince1970: 0))
         let time: @Sendable () -> Date = { now.withLock { $0 } }
