@@ -4,7 +4,7 @@ internal import Platform
 /// hyphens behind the last part, white space.
 ///
 /// A line that goes on otherwise behind the boundary is content. Each byte is looked at a fixed number of times, since neither a
-/// boundary nor white space holds the CR that a separating line begins with.
+/// boundary nor white space holds what a separating line begins with.
 struct BoundarySearch {
     enum Finding: Equatable {
         /// There is none before this place.
@@ -24,28 +24,32 @@ struct BoundarySearch {
     /// The most white space behind a boundary; a line with more is content, so that none has to be kept for ever.
     private static let maximumPadding = 256
 
-    /// CR, LF, two hyphens and the boundary.
+    private let lineEnd: [UInt8]
+    /// The line end, two hyphens and the boundary.
     private let delimiter: [UInt8]
 
-    init(_ boundary: String) { delimiter = Array("\r\n--\(boundary)".utf8) }
+    init(_ boundary: String, lineEnd: String = "\r\n") {
+        self.lineEnd = Array(lineEnd.utf8)
+        delimiter = Array("\(lineEnd)--\(boundary)".utf8)
+    }
 
     /// What begins at a place of a buffer: content, or a boundary.
     ///
     /// - Parameters:
-    ///   - isAtLineStart: Whether the place is the start of a line, whose CRLF was before it.
+    ///   - isAtLineStart: Whether the place is the start of a line, and what ended the last one was before it.
     ///   - isAtEnd: Whether nothing will follow.
     func find(in buffer: [UInt8], from start: Int, isAtLineStart: Bool, isAtEnd: Bool) -> Finding {
         buffer.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress, start < bytes.count else { return .more }
             if isAtLineStart {
-                switch match(bytes, at: start, delimiter[2...], isAtEnd) {
+                switch match(bytes, at: start, delimiter[lineEnd.count...], isAtEnd) {
                 case .whole(let end, let isLast): return .boundary(end: end, isLast: isLast)
                 case .unfinished: return .more
                 case .none: break
                 }
             }
             var next = start
-            while let found = memchr(base + next, 13, bytes.count - next) {
+            while let found = memchr(base + next, Int32(delimiter[0]), bytes.count - next) {
                 let place = UnsafeRawPointer(found) - UnsafeRawPointer(base)
                 switch match(bytes, at: place, delimiter[...], isAtEnd) {
                 case .whole(let end, let isLast):
@@ -83,8 +87,8 @@ struct BoundarySearch {
         // The last line needs no end.
         let rest = bytes.count - place
         if rest == 0 { return isAtEnd && isLast ? .whole(end: place, isLast: true) : unfinished }
-        guard bytes[place] == 13 else { return .none }
-        guard rest > 1 else { return isAtEnd && isLast ? .whole(end: bytes.count, isLast: true) : unfinished }
-        return bytes[place + 1] == 10 ? .whole(end: place + 2, isLast: isLast) : .none
+        guard lineEnd.starts(with: bytes[place...].prefix(lineEnd.count)) else { return .none }
+        guard rest >= lineEnd.count else { return isAtEnd && isLast ? .whole(end: bytes.count, isLast: true) : unfinished }
+        return .whole(end: place + lineEnd.count, isLast: isLast)
     }
 }

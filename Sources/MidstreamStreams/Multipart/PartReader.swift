@@ -21,9 +21,9 @@ struct PartReader {
     private(set) var partCount = 0
     private let body: HTTPBody
     private var chunks: HTTPBody.AsyncIterator
-    private var search: BoundarySearch
-    /// What boundaries may be as well, until one is found: cameras give the two hyphens that begin them as a part of the parameter.
-    private var hyphened: BoundarySearch?
+    /// What may separate the parts; the first boundary leaves one. Cameras give the two hyphens of their lines as a part of the parameter,
+    /// and some servers end the lines by a line feed alone.
+    private var searches: [BoundarySearch]
     private var buffer: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
@@ -34,8 +34,8 @@ struct PartReader {
     init(_ body: HTTPBody, boundary: String) {
         self.body = body.fromStart
         chunks = self.body.makeAsyncIterator()
-        search = BoundarySearch(boundary)
-        hyphened = boundary.hasPrefix("--") && boundary != "--" ? BoundarySearch(String(boundary.dropFirst(2))) : nil
+        let hyphened = boundary.hasPrefix("--") && boundary != "--" ? [String(boundary.dropFirst(2))] : []
+        searches = ([boundary] + hyphened).flatMap { [BoundarySearch($0), BoundarySearch($0, lineEnd: "\n")] }
     }
 
     /// The head of the next part, whatever is left of the one before; nil at the end.
@@ -75,16 +75,17 @@ struct PartReader {
     }
 
     private mutating func find() -> BoundarySearch.Finding {
-        let found = search.find(in: buffer, from: position, isAtLineStart: isAtLineStart, isAtEnd: isAtEnd)
-        guard let hyphened else { return found }
-        let other = hyphened.find(in: buffer, from: position, isAtLineStart: isAtLineStart, isAtEnd: isAtEnd)
-        switch (found, other) {
-        case (.boundary, _): self.hyphened = nil
-        case (_, .boundary): (search, self.hyphened) = (hyphened, nil)
-        case (.content(let end), .content(let otherEnd)): return .content(upTo: min(end, otherEnd))
-        default: return .more
+        var (next, isSure) = (buffer.count, true)
+        for search in searches {
+            switch search.find(in: buffer, from: position, isAtLineStart: isAtLineStart, isAtEnd: isAtEnd) {
+            case .boundary(let end, let isLast):
+                if searches.count > 1 { searches = [search] }
+                return .boundary(end: end, isLast: isLast)
+            case .content(let end): next = min(next, end)
+            case .more: isSure = false
+            }
         }
-        return search.find(in: buffer, from: position, isAtLineStart: isAtLineStart, isAtEnd: isAtEnd)
+        return isSure ? .content(upTo: next) : .more
     }
 
     /// Takes a piece of the buffer, without copying it when it is the whole.

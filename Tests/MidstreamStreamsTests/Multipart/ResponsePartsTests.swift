@@ -78,13 +78,25 @@ struct ResponsePartsTests {
         #expect(try await read(.text("--\(boundary)\r\n\r\nx\r\n--\(boundary)--"), type: type) == [Seen(fields: [], text: "x")])
     }
 
-    @Test("A boundary that begins with hyphens, which are those of its lines, as a camera's, or not", arguments: ["--b", "----b"])
-    func hyphens(line: String) async throws {
+    @Test(
+        "A boundary that begins with hyphens, which are those of its lines, as a camera's, or not",
+        arguments: ["--b", "----b"], ["\r\n", "\n"])
+    func hyphens(line: String, lineEnd: String) async throws {
         let other = line == "--b" ? "----b" : "--b"
-        let text = "welcome\r\n---b\r\n\(line)\r\nX: 1\r\n\r\n\(other)\r\n\(line)\r\n\r\n\r\n\(line)--"
+        let lines = ["welcome", "---b", line, "X: 1", "", other, line, "", "", "\(line)--"]
         for size in [1, 2, 3, 1_000] {
-            let parts = try await read(Pieces(Array(text.utf8), of: size).body, type: "multipart/x-mixed-replace; boundary=--b")
+            let body = Pieces(Array(lines.joined(separator: lineEnd).utf8), of: size).body
+            let parts = try await read(body, type: "multipart/x-mixed-replace; boundary=--b")
             #expect(parts == [Seen(fields: ["X: 1"], text: other), Seen(fields: [], text: "")], "pieces of \(size)")
+        }
+    }
+
+    @Test("The first boundary's line end is that of all", arguments: [("\r\n", "\n"), ("\n", "\r\n")])
+    func lineEnds(own: String, other: String) async throws {
+        let content = "x\(other)--b\(other)y"
+        let text = ["--b", "", content, "--b--", ""].joined(separator: own)
+        for size in [1, 2, 3, 1_000] {
+            #expect(try await read(Pieces(Array(text.utf8), of: size).body) == [Seen(fields: [], text: content)])
         }
     }
 
