@@ -12,10 +12,13 @@
 
         /// Begins a watch on a socket of the kernel's, and returns what ends it.
         static func begin(_ changed: @escaping @Sendable () -> Void) throws -> @Sendable () -> Void {
-            // A `sockaddr_nl` of the groups RTMGRP_LINK, RTMGRP_IPV4_IFADDR and RTMGRP_IPV6_IFADDR, whose header Glibc's module lacks.
+            // A `sockaddr_nl` of the groups RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE and RTMGRP_IPV6_IFADDR, whose header
+            // Glibc's module lacks.
             var address = sockaddr()
             address.sa_family = sa_family_t(AF_NETLINK)
-            withUnsafeMutableBytes(of: &address) { $0.storeBytes(of: 0x1 | 0x10 | 0x100, toByteOffset: 8, as: UInt32.self) }
+            withUnsafeMutableBytes(of: &address) {
+                $0.storeBytes(of: 0x1 | 0x10 | 0x40 | 0x100, toByteOffset: 8, as: UInt32.self)
+            }
             let socket = socket(AF_NETLINK, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             guard socket >= 0, Platform.bind(socket, &address, socklen_t(MemoryLayout<sockaddr>.size)) == 0 else {
                 let reason = String(cString: strerror(errno))

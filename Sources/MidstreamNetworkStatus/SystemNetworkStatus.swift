@@ -1,7 +1,7 @@
 /// Whether the machine has a network, by what the system says.
 ///
 /// On Linux it has one when an interface is up and running (one whose cable isn't plugged in isn't), isn't the loopback, and has an address
-/// of IPv4 or IPv6 that isn't link-local. Where containers run, the bridge to them counts, too. Of changes the kernel tells by a socket
+/// of IPv4 or IPv6 that isn't link-local, or a default route of IPv4. Where containers run, the bridge to them counts, too. Of changes the kernel tells by a socket
 /// (rtnetlink(7)), which all who wait share and which is open only while somebody waits. On Apple's platforms it has one when the path
 /// that `NWPathMonitor` sees is satisfied, or would be by a connection; on watchOS, where it sees none for most apps, nobody can tell.
 public struct SystemNetworkStatus: NetworkStatus {

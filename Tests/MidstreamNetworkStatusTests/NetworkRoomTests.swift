@@ -118,6 +118,16 @@
             last.cancel()
             await #expect(throws: CancellationError.self) { try await last.value }
             await eventually { watches().isEmpty }
+
+            let routed = Task { try await status.waitUntilOnline() }
+            await eventually { SystemNetworkStatus.waiters.count == 1 }
+            try await ip("route add default dev near0")
+            try await routed.value
+            #expect(await isOnline(), "A default route leads somewhere, whatever the address.")
+            try await ip("link set near1 down")
+            try await eventually { try await !ip("link show near0").contains("state UP") }
+            #expect(await !isOnline(), "What isn't plugged in leads nowhere, also by a route.")
+            await eventually { watches().isEmpty }
         }
 
         @Test("What is lost, since nobody has read for long, is a change like any other")
