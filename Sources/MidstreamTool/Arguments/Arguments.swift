@@ -140,6 +140,13 @@ struct Arguments {
             guard !hasBody else { throw UsageError("a body is given by -d and --json, or by items, not by both") }
             body = try items.body(encoding)
             hasBody = true
+            let form = "multipart/form-data"
+            if let given = headers[.contentType], let own = body.contentType, own.hasPrefix(form),
+                given.lowercased().hasPrefix("multipart/"), !given.lowercased().contains("boundary=")
+            {
+                // Only the body's own has its boundary.
+                headers[.contentType] = given + own.dropFirst(form.count)
+            }
         }
         guard let upload else { return }
         guard !hasBody else { throw UsageError("-T is a body of its own") }
