@@ -93,13 +93,15 @@ struct FromCurlTests {
             "curl h -H \"A: $K\"", "curl h/$K", "curl h -d \"$(cat x)\"", "curl \"h/`x`\"",
             "curl h -u @ann:pw", "curl h -o @a", "curl h -I -o a", "curl h -i -o a", "curl h/[1-3]", "curl 'h?a={b,c}'",
             "curl ^\"https://h/^\"", "curl \"https://h/\" ^\r\n  -H \"A: b\" ^\r\n  --compressed",
+            #"curl "https://h" -H "A: b" --data-raw "{""id"":""x""}""#,
         ])
     func refused(curl: String) { #expect(throws: UsageError.self) { try FromCurl.command(curl) } }
 
     @Test(
         "are split as shells do",
         arguments: [
-            ("a  b\\tc", ["a", "btc"]), ("'a b'c \"d \\\" e\"", ["a bc", "d \" e"]), ("a \\\n b", ["a", "b"]), ("''", [""]),
+            ("a  b\\tc", ["a", "btc"]), ("'a b'c \"d \\\" e\"", ["a bc", "d \" e"]), ("a \\\n b", ["a", "b"]),
+            ("'' \"\"", ["", ""]),
             (#"$'it\'s\n\u0041\x42'"#, ["it's\nAB"]), (#"$'a\ud83d\ude00b'"#, ["a😀b"]), ("", []),
             (#"$'a\[\\\"'"#, [#"a\[\""#]), (#"$'\xc3\xa9\303\251\u00e9\U1f600'"#, ["ééé😀"]),
             (#"$'\xe9\u20ac'"#, ["é€"]), (#"$'\a\b\e\E\f\v\cA\0501'"#, ["\u{7}\u{8}\u{1B}\u{1B}\u{C}\u{B}\u{1}(1"]),

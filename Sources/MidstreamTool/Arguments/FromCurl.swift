@@ -118,9 +118,7 @@ enum FromCurl {
 
         /// Those of midst, when all of curl's are read.
         mutating func words() throws -> [String] {
-            guard !urls.contains(where: { $0.hasPrefix("^") }) else {
-                throw UsageError("the command is one for cmd of Windows; browsers copy one for bash as well, which midst reads")
-            }
+            guard !urls.contains(where: { $0.hasPrefix("^") }) else { throw ShellWords.forWindows }
             guard let given = urls.first, urls.count == 1 else { throw UsageError("a curl command with one URL is needed") }
             var url = try isLiteral ? withScheme(given) : withoutPatterns(withScheme(given))
             if isGet {

@@ -31,6 +31,8 @@ enum ShellWords {
         return words + (word.map { [$0] } ?? [])
     }
 
+    static let forWindows = UsageError(
+        "the command is one for cmd of Windows; browsers copy one for bash as well, which midst reads")
     private static let unclosed = UsageError("a quotation mark isn't closed")
 
     private static func quoted(_ rest: inout Rest) throws -> String {
@@ -42,7 +44,11 @@ enum ShellWords {
     private static func doublyQuoted(_ rest: inout Rest) throws -> String {
         var text = ""
         while let scalar = rest.popFirst() {
-            if scalar == "\"" { return text }
+            if scalar == "\"" {
+                // To a POSIX shell these are two texts, which nobody writes so.
+                guard rest.first != "\"" else { throw forWindows }
+                return text
+            }
             if scalar == "\\", let next = rest.first, "\"\\$`\n".unicodeScalars.contains(next) {
                 rest.removeFirst()
                 if next != "\n" { text.unicodeScalars.append(next) }
