@@ -70,6 +70,8 @@ struct FromCurlTests {
             ("curl -L 'http://[::1]:8080/?a[]=b'", "midst 'http://[::1]:8080/?a[]=b'"),
             ("curl -L h -x proxy:3128", "midst http://h -x http://proxy:3128"),
             ("curl -L h -x socks5://p:1 -w @f", "midst http://h -x socks5://p:1 -w @f"),
+            ("curl -Lm 10 h", "midst http://h -m 10"), ("curl -Lm 10 h --retry 0", "midst http://h --retries 0 -m 10"),
+            ("curl -m 9 -L h --retry 5 --max-time 10", "midst http://h --retries 5 --timeout 10"),
             ("curl WSS://h", "midst ws WSS://h --no-redirects"),
             ("curl -L --path-as-is https://h/a/../b", "midst https://h/a/../b"),
             ("curl -L https://h --aws-sigv4 aws:amz:eu:s3 --retry 3", "midst https://h --aws-sigv4 eu:s3 --retries 3"),

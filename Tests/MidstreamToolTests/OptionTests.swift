@@ -55,6 +55,7 @@ struct OptionTests {
             "up to 8 times"),
         Example("printf abc > $d/f; $m $u -T $d/f --explain", "attempt unlimited"),
         Example("printf abc | $m $u -T - --explain; $m $u --explain", "attempt unlimited", "attempt 60.0 seconds"),
+        Example("$m $u -m 300 --explain; $m $u -m 300 --retries 1 --explain", "attempt unlimited, call 300", "attempt 60.0 sec"),
         Example("printf abc > $d/f; $m $u -T $d/f --timeout 5 --explain", "attempt 5.0 seconds"),
         Example("printf abc > $d/f; $m $u -T $d/f --tus --curl", "no uploads by tus", status: 2),
         Example("head -c 5000 /dev/zero > $d/f; $m $u -d @$d/f --compress -X post", "Content-Encoding: gzip"),

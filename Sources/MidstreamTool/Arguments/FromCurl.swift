@@ -33,6 +33,9 @@ enum FromCurl {
         private var contentType = ""
         private var upload: String?
         private var output: String?
+        /// The longest time that an attempt may take.
+        private var limit: String?
+        private var isRetried = false
         private var includesHead = false
         /// Whether there is a body that no `-G` makes a query of.
         private var hasBody = false
@@ -64,7 +67,9 @@ enum FromCurl {
                     throw UsageError("midst reads a file where the value of \(option) begins with @")
                 }
                 if option == "-o" { output = value }
+                if option == "--retries" { isRetried = value != "0" }
                 options += [option, value]
+            case .limit: limit = Double(value) == 0 ? nil : value
             case .proxy: options += ["-x", withScheme(value)]
             case .header: try take(header: value)
             case .json:
@@ -151,6 +156,8 @@ enum FromCurl {
             // midst decodes what it asks for itself.
             if !isDecoded { options += encodings }
             if !follows { options.append("--no-redirects") }
+            // To curl it counts anew with each retry.
+            if let limit { options += [isRetried ? "--timeout" : "-m", limit] }
             if let upload { url = target(of: upload, at: url) }
             let isSocket = ["ws", "wss"].contains(url.prefix { $0 != ":" }.lowercased())
             return ["midst"] + (isSocket ? ["ws"] : []) + [url] + options
@@ -230,7 +237,7 @@ enum FromCurl {
 
     private enum Meaning {
         case ignored, url, literal, compressed, follow, get, head, include, signature, encoded, part, header, cookie, json
-        case upload, proxy
+        case upload, proxy, limit
         /// Of a file it is sent without its line ends; a file as it is; no file.
         case data, binary, raw
         case flag(String)
@@ -258,7 +265,7 @@ enum FromCurl {
             ("-b --cookie", .cookie), ("-I --head", .head), ("-L --location", .follow), ("--url", .url),
             ("-o --output", .value("-o")), ("-i --include", .include), ("-v --verbose", .flag("-v")),
             ("-s --silent", .flag("-s")),
-            ("-w --write-out", .value("-w")), ("-m --max-time", .value("-m")),
+            ("-w --write-out", .value("-w")), ("-m --max-time", .limit),
             ("--connect-timeout", .value("--connect-timeout")), ("--retry", .value("--retries")), ("-k --insecure", .flag("-k")),
             ("-x --proxy", .proxy), ("--cacert", .value("--ca")), ("-E --cert", .value("--cert")),
             ("--key", .value("--key")),

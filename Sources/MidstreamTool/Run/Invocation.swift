@@ -87,8 +87,9 @@ struct Invocation {
         configuration.deadlineCoversBody = true
         configuration.clock = clock
         configuration.maximumBufferedBody = bodyLimit
-        // An upload takes as long as its line does.
-        if arguments.timeout != nil || arguments.isUpload { configuration.timeout = arguments.timeout }
+        // An upload takes as long as its line does, and the only attempt of a call as long as that may.
+        let isLimitedByCall = arguments.deadline != nil && retries == 0 && arguments.delivery != .events
+        if arguments.timeout != nil || arguments.isUpload || isLimitedByCall { configuration.timeout = arguments.timeout }
         if !arguments.followsRedirects { configuration.redirects = .refuse }
         configuration.observers = observers
         if arguments.summary != nil { configuration.observers.append(summary) }
