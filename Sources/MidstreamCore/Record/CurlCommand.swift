@@ -1,10 +1,10 @@
 extension HTTPRequest {
-    /// The request as a `curl` command for a POSIX shell, to be tried or sent to a colleague.
+    /// The request as a `curl` command for a POSIX shell, and with control characters for bash or zsh, to be tried or sent to a colleague.
     ///
     /// It sends what the client would send by itself: method, target, fields and body. What interceptors and transports add isn't
     /// there; curl says who it is (`User-Agent`) and that it takes anything (`Accept`), unless the request has these fields. A body
     /// that isn't text is read from the standard input. A word with control characters is written as `$'\033'` (POSIX.1-2024), which bash and
-    /// zsh read as well, so that no terminal obeys what it shows; tabs and line ends stay.
+    /// zsh read as well, so that no terminal obeys what it shows, and none loses a carriage return on the way; tabs and line feeds stay.
     ///
     /// - Parameter includingSecrets: Whether secret headers, credentials in the URL and the body are written out; false by default:
     ///   they are replaced by a mark, and the command has to be completed before it works.
@@ -73,8 +73,7 @@ extension String {
         let isPlain =
             !isEmpty && utf8.allSatisfy { $0.isTokenCharacter && !"!#$&'*`|~^".utf8.contains($0) || "/:=,@".utf8.contains($0) }
         if isPlain { return self }
-        let lines = replacing(scalarsOf: "\r\n", with: "\n")
-        if lines.unicodeScalars.contains(where: { $0.isControl && $0 != "\n" }) { return shellEscaped }
+        if unicodeScalars.contains(where: { $0.isControl && $0 != "\n" }) { return shellEscaped }
         let mark = UInt8(ascii: "'")
         let parts = utf8.split(separator: mark, omittingEmptySubsequences: false).map { String(Substring($0)) }
         return "'" + parts.joined(separator: "'\\''") + "'"

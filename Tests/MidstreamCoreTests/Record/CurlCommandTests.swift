@@ -16,7 +16,7 @@ struct CurlCommandTests {
         // With a body, and with what curl would take for something else.
         HTTPRequest(.post, "/x", body: .bytes(Array("plain".utf8))), HTTPRequest(.get, "/x", body: .bytes(Array("plain".utf8))),
         HTTPRequest(.put, "/x", body: .text("@file")), HTTPRequest(.post, "/x", body: .form([("a b", "ü&="), ("c", "")])),
-        HTTPRequest(.post, "/x", body: .text("it's \"quoted\" '\u{301}\n$HOME `ls` \\n !! ~\r\n")),
+        HTTPRequest(.post, "/x", body: .text("it's \"quoted\" '\u{301}\n$HOME `ls` \\n !! ~\n")),
         HTTPRequest(.post, "/x", headers: ["Content-Type": "text/x"], body: .text("x")),
         HTTPRequest(.post, "/x", headers: ["content-type": "text/x", "Content-Length": "1"], body: .text("x")),
         HTTPRequest(.post, "/x", headers: ["Transfer-Encoding": "chunked"], body: .text("x")),
