@@ -91,6 +91,7 @@ struct FromCurlTests {
             "curl -GT a h",
             "curl h -d @a -H Content-Type:application/x-ndjson", "curl h -d @a -H Content-Type:application/jsonl",
             #"curl h -F 'a="b";type=c'"#, #"curl h -F 'a="@b"'"#, #"curl h -d $'\ud83d'"#, #"curl h -d $'\ude00\ud83d'"#,
+            #"curl h -d $'\u0000a'"#, #"curl h -d $'a\0'"#,
             "curl h --aws-sigv4 aws:amz", "curl h --aws-sigv4 aws:amz:eu", "curl h --aws-sigv4 goog:goog4:eu:s3",
             "curl h -H \"A: $K\"", "curl h/$K", "curl h -d \"$(cat x)\"", "curl \"h/`x`\"",
             "curl h -u @ann:pw", "curl h -o @a", "curl h -I -o a", "curl h -i -o a", "curl h/[1-3]", "curl 'h?a={b,c}'",

@@ -5,7 +5,12 @@ import Midstream
 enum FromCurl {
     /// The same request by midst, as a shell reads it.
     static func command(_ text: String) throws -> String {
-        var words = Words(try ShellWords.split(text).drop { $0 == "curl" })
+        let typed = try ShellWords.split(text)
+        // A shell ends the word there.
+        guard !typed.contains(where: { $0.utf8.contains(0) }) else {
+            throw UsageError("no word of a command can hold a NUL: give the body by --data-binary @FILE")
+        }
+        var words = Words(typed.drop { $0 == "curl" })
         var request = Request()
         while let word = try words.next(takesValue: { curlOptions[$0]?.takesValue ?? true }) {
             switch word {
