@@ -109,6 +109,26 @@ struct RequestItemsTests {
         #expect(text.contains("name=\"\(name)\"\r\n") && text.contains("\r\n\r\n\(value)\r\n"), "\(text)")
     }
 
+    @Test("have the type that curl gives them, by a file's name or by what stands behind a value")
+    func types() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("a;b.JPG")
+        try Data("x".utf8).write(to: file)
+        let path = "@\"\(file.path)\""
+        let parts = [
+            (path, #"; filename="a;b.JPG"\#r\#nContent-Type: image/jpeg\#r\#n"#),
+            ("\(path);filename=c.pdf", #"; filename="c.pdf"\#r\#nContent-Type: application/pdf\#r\#n"#),
+            ("\(path) ; type=c/d;filename=e", #"; filename="e"\#r\#nContent-Type: c/d\#r\#n"#),
+            (#"{"a":1};type=application/json"#, #"name="f"\#r\#nContent-Type: application/json\#r\#n\#r\#n{"a":1}\#r\#n"#),
+            (#""x; \"y\"";type=text/html; charset=utf-8"#, "Content-Type: text/html; charset=utf-8\r\n\r\nx; \"y\"\r\n"),
+        ]
+        for (value, part) in parts {
+            let text = try await body("-F", "f=\(value)").0
+            #expect(text.contains(part), "\(text)")
+        }
+        #expect(try await body("f@\(file.path)").0.contains("Content-Type: image/jpeg\r\n"))
+    }
+
     @Test("make header fields and queries, which aren't a body")
     func others() throws {
         let arguments = try Arguments(["h.test", "A:b:c", "q==x=y"])

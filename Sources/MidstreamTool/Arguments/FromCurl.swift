@@ -102,8 +102,10 @@ enum FromCurl {
                 data.append(value)
             case .encoded: data.append(try encoded(value))
             case .part:
+                // What midst takes has the same meaning to it.
+                _ = try FormField(value)
                 hasBody = true
-                options += ["-F", try part(value)]
+                options += ["-F", value]
             }
         }
 
@@ -195,38 +197,6 @@ enum FromCurl {
         let hasPath = url.drop { $0 != "/" }.dropFirst(2).contains("/")
         guard url.hasSuffix("/") || !hasPath, let name = file.split(separator: "/").last else { return url }
         return url + (hasPath ? "" : "/") + String(name).percentEncoded
-    }
-
-    /// `name=text` or `name=@file`; either may be in quotation marks, as Postman writes it.
-    private static func part(_ value: String) throws -> String {
-        let separator = value.drop { $0 != "=" }.hasPrefix("=@") ? "=@" : "="
-        let name = "\(value.prefix { $0 != "=" })\(separator)"
-        let content = value.dropFirst(name.count)
-        guard let text = try unquoted(content) else {
-            guard !content.contains(";"), !content.hasPrefix("<") else {
-                throw UsageError("midst has nothing for a ; or a < in curl's -F")
-            }
-            return value
-        }
-        guard !text.hasPrefix("@") else { throw UsageError("midst has nothing for a field whose text begins with @") }
-        return name + text
-    }
-
-    /// What is in quotation marks; nil: they aren't there, or not at both ends.
-    private static func unquoted(_ text: Substring) throws -> String? {
-        var (rest, content) = (text, "")
-        guard rest.popFirst() == "\"" else { return nil }
-        while let character = rest.popFirst() {
-            if character == "\"" {
-                guard rest.allSatisfy(\.isWhitespace) else {
-                    throw UsageError("midst has nothing for what follows a quoted field of -F")
-                }
-                return content
-            }
-            let isEscaped = character == "\\" && rest.first.map { "\"\\".contains($0) } == true
-            content.append(isEscaped ? rest.removeFirst() : character)
-        }
-        return nil
     }
 
     /// `content`, `=content` or `name=content`, of which the content is encoded.

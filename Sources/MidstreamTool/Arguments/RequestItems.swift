@@ -11,11 +11,33 @@ struct RequestItems {
         case text(String)
         /// A text that is JSON.
         case json(String)
-        case file(name: String, HTTPBody)
+        /// A file, or a text with the name or the type of one.
+        case file(name: String?, type: String?, HTTPBody)
 
-        init(fileAt path: String) throws {
-            self = .file(name: URL(fileURLWithPath: path).lastPathComponent, try ValueSource.content(ofFileAt: path))
+        init(fileAt path: String, name: String? = nil, type: String? = nil) throws {
+            let name = name ?? URL(fileURLWithPath: path).lastPathComponent
+            let usual = Self.usualType(of: name) ?? Self.usualType(of: path) ?? "application/octet-stream"
+            self = .file(name: name, type: type ?? usual, try ValueSource.content(ofFileAt: path))
         }
+
+        init(_ field: FormField) throws {
+            if field.isFile {
+                try self.init(fileAt: field.content, name: field.fileName, type: field.type)
+            } else if field.type != nil || field.fileName != nil {
+                let type = field.type ?? field.fileName.flatMap { Self.usualType(of: $0) }
+                self = .file(name: field.fileName, type: type, .bytes(Array(field.content.utf8)))
+            } else {
+                self = .text(field.content)
+            }
+        }
+
+        /// What curl takes files for.
+        private static let types = [
+            "gif": "image/gif", "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "svg": "image/svg+xml",
+            "txt": "text/plain", "htm": "text/html", "html": "text/html", "pdf": "application/pdf", "xml": "application/xml",
+        ]
+
+        private static func usualType(of name: String) -> String? { types[NSString(string: name).pathExtension.lowercased()] }
     }
 
     /// What bodies are made of fields.
@@ -52,14 +74,10 @@ struct RequestItems {
         }
     }
 
-    /// Takes a field of a form as curl writes it: `name=text` or `name=@file`.
+    /// Takes a field of a form as curl writes it.
     mutating func add(formField word: String) throws {
-        guard let end = word.firstIndex(of: "="), end > word.startIndex else {
-            throw UsageError("a field of a form is written NAME=TEXT or NAME=@FILE")
-        }
-        let (name, value) = (String(word[..<end]), word[word.index(after: end)...])
-        guard value.first == "@" else { return fields.append((name, .text(String(value)))) }
-        fields.append((name, try Value(fileAt: String(value.dropFirst()))))
+        let field = try FormField(word)
+        fields.append((field.name, try Value(field)))
     }
 
     /// - Parameter word: The item as it was typed. What its file holds may be a secret, and isn't shown.
@@ -88,8 +106,8 @@ struct RequestItems {
     }
 
     private static func part(_ name: String, _ value: Value) throws -> MultipartForm.Part {
-        if case .file(let fileName, let content) = value {
-            return .body(name, content, fileName: fileName, contentType: "application/octet-stream")
+        if case .file(let fileName, let type, let content) = value {
+            return .body(name, content, fileName: fileName, contentType: type)
         }
         return .field(name, try text(value, of: name))
     }
