@@ -23,6 +23,9 @@ enum ShellWords {
             case _ where scalar.properties.isWhitespace:
                 if let word { words.append(word) }
                 word = nil
+            case "~" where word == nil: throw expanded
+            case "|", "&", ";", "<", ">":
+                throw UsageError("'\(scalar)' is for the shell: midst reads one command, in which a URL that has it is quoted")
             default:
                 try refuseExpansion(scalar, before: rest.first)
                 word = (word ?? "") + String(scalar)
@@ -33,6 +36,8 @@ enum ShellWords {
 
     static let forWindows = UsageError(
         "the command is one for cmd of Windows; browsers copy one for bash as well, which midst reads")
+    private static let expanded = UsageError(
+        "midst expands no $NAME and no ~, and runs no `…`: give the command with what they stand for")
     private static let unclosed = UsageError("a quotation mark isn't closed")
 
     private static func quoted(_ rest: inout Rest) throws -> String {
@@ -61,9 +66,9 @@ enum ShellWords {
     }
 
     private static func refuseExpansion(_ scalar: Unicode.Scalar, before next: Unicode.Scalar?) throws {
-        let begins = next.map { $0.properties.isAlphabetic || "_{(".unicodeScalars.contains($0) } ?? false
+        let begins = next.map { $0.properties.isAlphabetic || "_{(0123456789@*#?".unicodeScalars.contains($0) } ?? false
         guard scalar == "`" || scalar == "$" && begins else { return }
-        throw UsageError("midst expands no $NAME and runs no `…`: give the command with what they stand for")
+        throw expanded
     }
 
     /// What `$'…'` is to bash. Firefox writes `é` as `\xe9`, though, which is a byte there: where the bytes aren't UTF-8, each one
