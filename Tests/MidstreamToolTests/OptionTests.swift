@@ -96,6 +96,7 @@ struct OptionTests {
         Example("$m $u/redirect -w '\\n%{http_code} %{method} %{num_redirects} %header{x}%%'", "\n200 GET 1 echo%"),
         Example("$m $u --write-out '\\n%{time_total} s, %{size_download} B, %{remote_ip}'", " s, ", " B, 127.0.0.1"),
         Example("$m http://127.0.0.1:1 -w '%{http_code} %{http_version}\\n'", "000 0\n", status: 1),
+        Example("printf \"[$($m $u/status/404 -o $d/x -w '%{http_code}' 2>$d/e)]\"; cat $d/e", "[404]", "not here"),
         Example("$m $u -w '%{what}'", "%{what}", "time_total", status: 2),
         Example("$m $u/json --lines", "{\"a\":1}"), Example("$m $u/sse --sse", #"{"data":"1","event":"x"}"#, #"{"data":"2""#),
         Example(
@@ -275,7 +276,7 @@ struct OptionTests {
         let text: HTTPHeaders = [.contentType: "text/plain", "X": "echo"]
         switch request.path {
         case "/slow": try await untilCancelled()
-        case "/status/404": return .init(status: .notFound)
+        case "/status/404": return .init(status: .notFound, body: "not here")
         case "/json": return .init(headers: [.contentType: "application/json"], body: .chunked([Array(#"{"a":1}"#.utf8)]))
         case "/deep":
             let (beginning, end) = (String(repeating: "[", count: 511), String(repeating: "]", count: 511))

@@ -10,7 +10,10 @@ struct Answer {
     /// - Parameter isContent: Whether its body goes where `-o` says.
     func show(_ response: HTTPResponse, isContent: Bool = true) async throws {
         try showHead(of: response)
-        guard isContent, let path = arguments.output, path != "-" else { return try await print(response) }
+        guard isContent, let path = arguments.output, path != "-" else {
+            // A script that asks for a summary reads that alone.
+            return try await print(response, into: isContent || arguments.summary == nil ? STDOUT_FILENO : STDERR_FILENO)
+        }
         let output = try Terminal.descriptor(path)
         var isOpen = true
         defer { if isOpen { close(output) } }
@@ -28,26 +31,28 @@ struct Answer {
     }
 
     /// Prints the body: as it arrives, line by line, or laid out as a whole.
-    func print(_ response: HTTPResponse) async throws {
+    private func print(_ response: HTTPResponse, into descriptor: Int32) async throws {
         let (format, type) = (arguments.format, response.headers[.contentType])
         if arguments.delivery == .lines {
             for try await line in response.body.lines() {
-                try Terminal.print(format.isColored ? format.painted(line) : line)
+                try Terminal.print(format.laysOut(for: descriptor) ? format.painted(line) : line, into: descriptor)
             }
             return
         }
         var body = response.body
-        if format.isLaidOut, Self.isWholeJSON(type) {
+        if format.laysOut(for: descriptor), Self.isWholeJSON(type) {
             // Nothing says how long a compressed body is, or one that comes in chunks.
             body = try await body.buffered(upTo: 4 << 20)
-            if let bytes = body.bytes, let text = format.laidOut(bytes, contentType: type) { return try Terminal.print(text) }
+            if let bytes = body.bytes, let text = format.laidOut(bytes, contentType: type) {
+                return try Terminal.print(text, into: descriptor)
+            }
         }
         for try await chunk in body {
-            if format.isUnfit(chunk) {
+            if format.isUnfit(chunk, for: descriptor) {
                 body.close()
                 return Terminal.printError("midst: the body isn't text; -o FILE keeps it, --raw prints it")
             }
-            try Terminal.put(chunk, into: STDOUT_FILENO)
+            try Terminal.put(chunk, into: descriptor)
         }
     }
 
@@ -63,6 +68,6 @@ struct Answer {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let fields = ["event": event.name, "data": event.data].merging(event.id.isEmpty ? [:] : ["id": event.id]) { $1 }
         let line = String(decoding: try encoder.encode(fields), as: UTF8.self)
-        try Terminal.print(arguments.format.isColored ? arguments.format.painted(line) : line)
+        try Terminal.print(arguments.format.laysOut(for: STDOUT_FILENO) ? arguments.format.painted(line) : line)
     }
 }

@@ -16,11 +16,13 @@ struct OutputFormat {
                 && ProcessInfo.processInfo.environment["TERM"] != "dumb")
     }
 
-    /// Whether bodies are laid out for people.
-    var isLaidOut: Bool { !isRaw && (Self.isTerminal || color == true) }
+    /// Whether bodies are laid out for people where they go.
+    func laysOut(for descriptor: Int32) -> Bool { !isRaw && (isatty(descriptor) == 1 || color == true) }
 
     /// Whether a body would only disturb a terminal.
-    func isUnfit(_ bytes: some Collection<UInt8>) -> Bool { !isRaw && Self.isTerminal && bytes.contains(0) }
+    func isUnfit(_ bytes: some Collection<UInt8>, for descriptor: Int32) -> Bool {
+        !isRaw && isatty(descriptor) == 1 && bytes.contains(0)
+    }
 
     func statusLine(_ response: HTTPResponse) -> String {
         let code = response.status.code

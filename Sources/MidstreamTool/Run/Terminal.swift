@@ -11,7 +11,9 @@ enum Terminal {
         }
     }
 
-    static func print(_ text: String) throws { try put(Array((text + "\n").utf8), into: STDOUT_FILENO) }
+    static func print(_ text: String, into descriptor: Int32 = STDOUT_FILENO) throws {
+        try put(Array((text + "\n").utf8), into: descriptor)
+    }
     static func printError(_ text: String) { put(error: text + "\n") }
     static func put(error text: String) { try? put(Array(text.utf8), into: STDERR_FILENO) }
 
@@ -96,6 +98,8 @@ enum Terminal {
                 var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&room, 1, -1)
             } else if errno != EINTR {
+                // What is told beside an answer ends no run.
+                if descriptor == STDERR_FILENO { return }
                 throw OutputFailure(code: errno)
             }
         }
