@@ -101,6 +101,7 @@ struct OptionTests {
         Example("$m $u/json --lines", "{\"a\":1}"), Example("$m $u/sse --sse", #"{"data":"1","event":"x"}"#, #"{"data":"2""#),
         Example(
             "$m $u/json --color; $m $u/json --no-color", "{\n  \u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[36m1\u{1B}[0m\n}", #"{"a":1}"#),
+        Example("$m $u/json --lines --raw --color; $m $u/rows --lines --color", "{\"a\":1}\n{\u{1B}[34m\"a\"\u{1B}[0m: "),
         Example("$m $u/json --color --raw", #"{"a":1}"#), Example("$m $u/rows --color", "{\"a\":1}\n{\"a\":2}\n"),
         Example("$m $u -v; $m $u --verbose", "> GET ", "< 200 OK"),
         Example("$m $u --trace", "WireTimes", "first byte"), Example("$m $u --explain", "would send"),
