@@ -66,12 +66,12 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         return calls == 0 ? 0 : Double(part(seconds).reduce(0) { $0 + $1.sends }) / Double(calls)
     }
 
-    /// How many seconds after a moment the calls succeeded again: the first second from which on, for three seconds, at least this share
-    /// did. Nil: not within the simulation.
+    /// How many seconds after a moment the calls succeeded again: the first second with calls from which on, for three seconds, at least this
+    /// share did. Nil: not within the simulation.
     ///
     /// - Parameter share: 0.93 by default.
     public func recovery(after second: Int, to share: Double = 0.93) -> Int? {
-        for row in rows where row.second >= second && row.goodput >= share {
+        for row in rows where row.second >= second && row.calls > 0 && row.goodput >= share {
             guard row.second + 3 <= rows.count else { return nil }
             if goodput(row.second..<(row.second + 3)) >= share { return row.second - second }
         }

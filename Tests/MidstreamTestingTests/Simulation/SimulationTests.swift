@@ -75,6 +75,23 @@ struct SimulationTests {
     }
 
     @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    @Test("a second without calls is no recovery")
+    func quietSeconds() async throws {
+        let report = try await Simulation(seed: 1) { world in
+            testClient(configuration: world.configuration, transport: world.transport)
+        } server: {
+            ServerModel(workers: 1, service: .constant(.zero))
+        } load: {
+            .constant(perSecond: 0.2)
+        } during: {
+            .from(0, to: 22, .errors(1, status: 500))
+        }.run(for: .seconds(40))
+        let last = try #require(report.rows.last { $0.calls > 0 && $0.good == 0 })
+        let next = try #require(report.rows.first { $0.second > last.second && $0.calls > 0 })
+        #expect(report.recovery(after: 11) == next.second - 11, "\(report)")
+    }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
     @Test("a body that can be read once is sent again only where nothing of it was sent")
     func bodiesReadOnce() async throws {
         let cases: [(Incidents, isSent: Bool)] = [
