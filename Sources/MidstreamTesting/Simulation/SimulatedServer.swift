@@ -54,7 +54,6 @@ final class SimulatedServer: HTTPTransport {
             try await clock.pause(for: time)
             throw HTTPError(.timeout, "No connection within \(time).", request: request, phase: .notSent)
         }
-        state.withLock { $0.sends += 1 }
         for case .fault(let fault, let share) in effects where share >= 1 || random.share() < share {
             if !fault.isBeforeSending { try await receive(request) }
             return try await FaultedExchange(fault: fault, clock: clock, random: random).run(request) {
@@ -65,8 +64,9 @@ final class SimulatedServer: HTTPTransport {
         return try await answer(to: request)
     }
 
-    /// Reads the body, as whoever answers or fails a request that has been sent: one that can be read once isn't sent again.
+    /// Counts a request and reads its body, as whoever answers or fails one that has been sent: one that can be read once isn't sent again.
     private func receive(_ request: HTTPRequest) async throws {
+        state.withLock { $0.sends += 1 }
         if request.body.bytes == nil { try await request.body.readToEnd() }
     }
 
