@@ -372,6 +372,17 @@ struct ReplayTests {
         }
     }
 
+    @Test("finds a form of parts by its place alone, since its boundary is another one each time")
+    func forms() async throws {
+        let kept = CallKeeper()
+        let client = testClient(configuration: .init(observers: [kept]), transport: StubTransport(status: .created))
+        func form() -> HTTPRequest { HTTPRequest(.post, "http://h/", body: .multipart([.field("a", "b")])) }
+        _ = try await client.send(form())
+        let archive = try HARArchive(HARArchive(kept.exchanges, includesSecrets: true).encoded())
+        let replay = ReplayTransport(archive, matching: [.method, .url, .body])
+        #expect(try await replay.send(form()).status == .created)
+    }
+
     @Test("without the whole of a body isn't played as if it were whole")
     func cutBodies() async throws {
         try await withFolder { folder in

@@ -220,7 +220,9 @@ private struct ReplayKey: Sendable, Hashable {
         let (request, data) = (entry.request, entry.request.postData)
         let bytes = Array((data?.text ?? "").utf8)
         let text = data?.encoding == "base64" ? data?.text : redaction.wholeText(bytes, contentType: data?.mimeType)
-        let body = entry.lacksRequestBody ? nil : text ?? Data(bytes).base64EncodedString()
+        // A form of parts has another boundary each time.
+        let isInParts = data?.mimeType.lowercased().hasPrefix("multipart/form-data") == true
+        let body = entry.lacksRequestBody || isInParts ? nil : text ?? Data(bytes).base64EncodedString()
         self.init(method: request.method, url: redaction.url(request.url), body: body, parts)
     }
 
