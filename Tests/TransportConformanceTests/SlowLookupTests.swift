@@ -39,19 +39,30 @@
 
         @Test func `A name that nobody waits for any more isn't looked up`() async {
             let lookup = HostLookup()
-            // As many as there are threads.
-            for port in 1...4 as ClosedRange<UInt16> { _ = lookup.find("stalled-lookup.invalid", port: port) { _ in } }
-            await eventually { stalled_lookups() == 4 }
-            let asking = lookup.find("localhost", port: 5) { _ in }
+            let threads = UInt16(HostLookup.mostThreads)
+            for port in 1...threads { _ = lookup.find("stalled-lookup.invalid", port: port) { _ in } }
+            await eventually { stalled_lookups() == Int32(threads) }
+            let asking = lookup.find("localhost", port: 1_000) { _ in }
             let answers = Locked(0)
             // So many that the first would be looked up when the last is.
-            for port in 6...105 as ClosedRange<UInt16> {
+            for port in 2_001...3_000 as ClosedRange<UInt16> {
                 _ = lookup.find("localhost", port: port) { _ in answers.withLock { $0 += 1 } }
             }
             lookup.giveUp(asking)
             release_stalled_lookups()
-            await eventually { answers.withLock { $0 } == 100 }
-            #expect(lookup.known("localhost", port: 5) == nil)
+            await eventually { answers.withLock { $0 } == 1_000 }
+            #expect(lookup.known("localhost", port: 1_000) == nil)
+        }
+
+        @Test func `A name is looked up while some others hang`() async {
+            let lookup = HostLookup()
+            defer { release_stalled_lookups() }
+            for port in 1...8 as ClosedRange<UInt16> { _ = lookup.find("stalled-lookup.invalid", port: port) { _ in } }
+            await eventually { stalled_lookups() == 8 }
+            let isFound = Locked(false)
+            _ = lookup.find("localhost", port: 9) { _ in isFound.withLock { $0 = true } }
+            await eventually { isFound.withLock { $0 } }
+            #expect(stalled_lookups() == 8)
         }
 
         @Test func `A retry looks a name up again that no server has answered for`() async throws {

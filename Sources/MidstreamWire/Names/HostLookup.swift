@@ -57,7 +57,10 @@
         private static let keptFor: UInt64 = 60_000_000_000
         private static let failureKeptFor: UInt64 = 1_000_000_000
         private static let servesOnFor: UInt64 = 3_600_000_000_000
-        private static let mostThreads = 4
+        /// From so many on old addresses serve.
+        private static let busyThreads = 4
+        /// Names that nobody answers for keep a thread for many seconds each.
+        static let mostThreads = 64
         private static let mostKept = 4_096
 
         typealias Resolver = @Sendable (_ host: String) async throws -> [String]
@@ -87,7 +90,7 @@
                 guard let kept = state.kept["\(host):\(port)"] else { return (nil, false) }
                 if kept.until > now { return (kept.found, false) }
                 // What the last lookup said holds for as long as if it had found something.
-                let isFutile = kept.isUncertain && kept.asked + Self.keptFor > now || state.threads == Self.mostThreads
+                let isFutile = kept.isUncertain && kept.asked + Self.keptFor > now || state.threads >= Self.busyThreads
                 return isFutile && kept.isLastResort(at: now) ? (kept.found, true) : (nil, false)
             }
             if isOld { doubt(host, port: port) }
@@ -165,7 +168,13 @@
         private func startThread() {
             let status = start { [self] in work() }
             guard status != 0 else { return }
-            // Whoever asked has to hear of it; a thread that runs already would get to it, but there may be none.
+            let goesToAnother = state.withLock { state in
+                guard state.threads > 1 else { return false }
+                state.threads -= 1
+                return true
+            }
+            if goesToAnother { return }
+            // Whoever asked has to hear of it.
             while let key = next() { keep(.failure(HTTPError.noResources(status)), isCertain: false, for: key) }
         }
 
