@@ -48,6 +48,52 @@
             #expect(error.phase == fault.progress)
         }
 
+        @Test(
+            arguments: [
+                ("Content-Length: 10\r\n\r\nabc", .connectionLost),
+                ("Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", .protocolViolation),
+                ("Content-Length: 20\r\n\r\n01234567890123456789", .bodyTooLarge),
+                ("Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", .decoding),
+            ] as [(String, HTTPError.Code)])
+        func `A redirect is followed whatever is wrong with its body`(_ rest: String, _ code: HTTPError.Code) async throws {
+            let server = try RawServer { connection in
+                guard let head = connection.readHead() else { return }
+                connection.write(
+                    head.hasPrefix("GET /new ") ? RawServer.okResponse : "HTTP/1.1 302 Found\r\nLocation: /new\r\n\(rest)")
+            }
+            let client = testClient(
+                baseURL: server.url, configuration: .init(maximumBufferedBody: 10), transport: testedTransport())
+            var request = HTTPRequest("/old")
+            #expect(try await client.send(request).body.bytes == Array("ok".utf8))
+            request.redirects = .refuse
+            #expect(await httpError { try await client.send(request) }?.code == code)
+        }
+
+        @Test(arguments: deliveries)
+        func `A redirect whose head is worth nothing isn't followed`(_ delivery: BodyDelivery) async throws {
+            let server = try RawServer.answering { _ in "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 2, 3\r\n\r\nabc" }
+            let error = await httpError { try await testedTransport().deliver(request(server.url, delivery)) }
+            #expect(error?.code == .protocolViolation)
+        }
+
+        @Test func `An upload that fails behind an early redirect isn't followed by it`() async throws {
+            let isAnswered = Gate()
+            let server = try RawServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 303 See Other\r\nLocation: /new\r\nContent-Length: 5\r\n\r\nab")
+                isAnswered.open()
+                _ = connection.readHead()
+            }
+            let body = HTTPBody.stream(length: 10) {
+                AsyncThrowingStream<[UInt8], any Error> {
+                    await isAnswered.wait()
+                    throw HTTPError(.bodyUnreadable)
+                }
+            }
+            let client = testClient(transport: testedTransport())
+            #expect(await httpError { try await client.send(HTTPRequest(.post, server.url, body: body)) } != nil)
+        }
+
         @Test func `A refused connection was never a request`() async throws {
             let body = HTTPBody.once([[UInt8]]().stream)
             let error = try await #require(throws: HTTPError.self) {

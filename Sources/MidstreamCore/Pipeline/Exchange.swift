@@ -178,13 +178,28 @@ struct Exchange: Interceptor {
                 if let informed { try await informed.send(request, options) } else { try await transport.send(request) }
             call?.noteReach(.answered, status: response.status)
             switch options.delivery {
-            case .buffered(let limit): if response.body.bytes == nil { try await response.buffer(upTo: limit) }
+            case .buffered(let limit): if response.body.bytes == nil { try await Self.buffer(&response, upTo: limit) }
             case .streamed: Self.opened(response, call)
             }
             return response
         } catch {
             if let call { Self.failed(error, isStreamed: options.delivery == .streamed, call) }
             throw error
+        }
+    }
+
+    /// Takes a body into memory. That of a redirect is of no use to who follows it, whatever is wrong with it; who doesn't hears of that by
+    /// reading it.
+    @inline(never)
+    nonisolated(nonsending)
+        private static func buffer(_ response: inout HTTPResponse, upTo limit: Int) async throws
+    {
+        do {
+            try await response.buffer(upTo: limit)
+        } catch {
+            let mayLeadElsewhere = response.status.isRedirectToFollow && response.headers.contains(.location)
+            guard mayLeadElsewhere, !(error is CancellationError) else { throw error }
+            response.body = .incoming(next: { throw error }, close: {})
         }
     }
 

@@ -72,7 +72,8 @@ package struct Redirects: HTTPInterceptor {
 }
 
 extension HTTPStatus {
-    fileprivate var isRedirectToFollow: Bool {
+    /// Whether it is one of those by which a `Location` is followed.
+    package var isRedirectToFollow: Bool {
         switch code {
         case 301, 302, 303, 307, 308: true
         default: false

@@ -336,6 +336,22 @@ struct RedirectTests {
         #expect(error?.code == .bodyNotReplayable && stub.requests.count == 1)
     }
 
+    @Test("a redirect is followed whatever is wrong with its body, and fails by it when it isn't", arguments: [true, false])
+    func brokenBody(isFollowed: Bool) async throws {
+        let stub = StubTransport(sequence: [
+            .respond(302, headers: ["Location": "/new"], body: .incoming(next: { throw HTTPError(.decoding) }, close: {})),
+            .respond(.ok),
+        ])
+        var request = HTTPRequest("https://h/")
+        if !isFollowed { request.redirects = .refuse }
+        let client = testClient(transport: stub)
+        if isFollowed {
+            #expect(try await client.send(request).status == .ok)
+        } else {
+            #expect(await httpError { try await client.send(request) }?.code == .decoding)
+        }
+    }
+
     @Test("the redirect's body is closed, and each hop passes the exchange stage once, the attempt stage not again")
     func hops() async throws {
         let arriving = ArrivingBody()
