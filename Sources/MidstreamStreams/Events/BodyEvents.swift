@@ -7,10 +7,10 @@ extension HTTPBody {
     /// An event that isn't finished when the body ends is dropped.
     ///
     /// - Parameters:
-    ///   - lineLimit: How many bytes a line may have; 1 MiB by default. Past a limit reading fails with
+    ///   - lineLimit: How many bytes a line may have; nil, the default: as many as an event in one line needs. Past a limit reading fails with
     ///     ``HTTPError/Code/bodyTooLarge``.
     ///   - eventLimit: How many bytes an event's data may have, line ends included; 8 MiB by default.
-    public func events(lineLimit: Int = 1 << 20, eventLimit: Int = 8 << 20) -> ElementSequence<ServerSentEvent> {
+    public func events(lineLimit: Int? = nil, eventLimit: Int = 8 << 20) -> ElementSequence<ServerSentEvent> {
         ElementSequence(BodyEvents(body: self, limits: EventLimits(line: lineLimit, event: eventLimit)))
     }
 }

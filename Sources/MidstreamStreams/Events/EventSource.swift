@@ -32,13 +32,13 @@ extension HTTPClient {
     ///   - request: What to ask.
     ///   - silenceLimit: How long a connection may bring nothing, comments included, before it is taken for dead and replaced, in place of the
     ///     transport's own limit (`TransportConfiguration.idleTimeout`), which holds by default. Measured on the client's clock.
-    ///   - lineLimit: How many bytes a line may have; 1 MiB by default.
+    ///   - lineLimit: How many bytes a line may have; nil, the default: as many as an event in one line needs.
     ///   - eventLimit: How many bytes an event's data may have, line ends included; 8 MiB by default.
     ///   - onReconnect: Called before each wait for another connection, in the task that reads: with the number of connections since the
     ///     last event, the next one included (1, 2 …); how long the wait is; and what ended the last one, nil when the server did so
     ///     in an orderly way.
     public func events(
-        _ request: HTTPRequest, silenceLimit: Duration? = nil, lineLimit: Int = 1 << 20, eventLimit: Int = 8 << 20,
+        _ request: HTTPRequest, silenceLimit: Duration? = nil, lineLimit: Int? = nil, eventLimit: Int = 8 << 20,
         onReconnect: @escaping @Sendable (_ attempt: Int, _ delay: Duration, _ cause: HTTPError?) -> Void = { _, _, _ in }
     ) -> ElementSequence<ServerSentEvent> {
         ElementSequence(

@@ -42,7 +42,13 @@ public struct ServerSentEvent: Sendable, Hashable {
 /// How large a part of an event stream may become in memory.
 struct EventLimits {
     /// The bytes of a line.
-    var line = 1 << 20
+    let line: Int
     /// The bytes of an event's data, line ends included.
-    var event = 8 << 20
+    let event: Int
+
+    /// - Parameter line: By default 1 MiB, as comments count, too, or what an event in one line needs, behind the name of its field.
+    init(line: Int? = nil, event: Int = 8 << 20) {
+        self.event = event
+        self.line = line ?? max(1 << 20, min(event, .max - 64) + 64)
+    }
 }

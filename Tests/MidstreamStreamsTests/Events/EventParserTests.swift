@@ -126,6 +126,14 @@ struct EventParserTests {
         #expect(await error("data:123\ndata:1234\n\n") == (0, .bodyTooLarge))
     }
 
+    @Test("An event may come in one line, by default too")
+    func longLine() throws {
+        var parser = EventParser()
+        parser.add(Array("data: ".utf8) + [UInt8](repeating: 97, count: 8 << 20 - 1) + [10, 10])
+        #expect(try parser.next()?.data.utf8.count == 8 << 20 - 1)
+        #expect(EventLimits(event: .max).line == .max)
+    }
+
     @Test("The events of a body; an error closes it and comes instead of the end")
     func body() async throws {
         #expect(try await HTTPBody.text("data: a\n\ndata: b\n\ndata: c\n").events().all().map(\.data) == ["a", "b"])
