@@ -8,8 +8,8 @@ public import MidstreamCore
 /// ```
 ///
 /// It opens when half of at least 20 exchanges within 10 s have failed, refuses everything for 5 s
-/// (``HTTPError/Code/circuitOpen``, which isn't retried), and then lets one request through at a time to see
-/// whether the server has recovered: three good ones close it, a bad one opens it for twice as long.
+/// (``HTTPError/Code/circuitOpen``, which isn't retried), and then lets one request through at a time, or another when that has taken
+/// longer than the break, to see whether the server has recovered: three good ones close it, a bad one opens it for twice as long.
 ///
 /// A failure is an exchange without a response, with a 5xx or a 429. Other statuses are successes; cancelled requests and those
 /// refused on this side count as neither. It stands inside the cache, whose hits are served while it is open, and counts each hop of a

@@ -14,10 +14,11 @@ extension HTTPClient {
     ///
     /// When a connection ends or breaks, can't be made, by a proxy either, is refused by a breaker, limit or quota of the client, has no token
     /// since nobody answers who refreshes it, or is answered with 408, 429, 500, 502, 503 or 504, another follows. Before it passes a random
-    /// part (full jitter) of the time that the server asked for by `retry`, 3 s by default, which doubles with each connection that brings no
-    /// event, up to 60 s; after a 429 or 503 at least its `Retry-After`, up to ``Configuration/maximumRetryAfter``. It is never below 100 ms,
-    /// and the least that it is a part of doubles with each connection that ends within a second, up to 3 s. A 204 ends the sequence. Any other
-    /// status or media type ends it with an error, and so does a transport that has been closed.
+    /// part (full jitter) of 3 s, or the time that the server asks for by `retry`, up to a minute, and a random part of half as much more. The
+    /// random part grows, by doubling, with each connection that brings no event and lasts for less than 10 s, up to a minute; after a 429 or
+    /// 503 at least its `Retry-After` passes, up to ``Configuration/maximumRetryAfter``. It is never below 100 ms, and the least that it is a
+    /// part of doubles with each connection that ends within a second, up to 3 s. A 204 ends the sequence. Any other status or media type ends
+    /// it with an error, and so does a transport that has been closed.
     ///
     /// A request that isn't safe, such as a `POST`, is sent once: the end of its answer is that of the sequence, and a failure is thrown.
     /// With ``HTTPRequest/allowsUnsafeRetry`` it is treated as a `GET`.
@@ -35,7 +36,7 @@ extension HTTPClient {
     ///   - lineLimit: How many bytes a line may have; nil, the default: as many as an event in one line needs.
     ///   - eventLimit: How many bytes an event's data may have, line ends included; 8 MiB by default.
     ///   - onReconnect: Called before each wait for another connection, in the task that reads: with the number of connections since the
-    ///     last event, the next one included (1, 2 …); how long the wait is; and what ended the last one, nil when the server did so
+    ///     last event, or the last one that lasted for 10 s, the next one included (1, 2 …); how long the wait is; and what ended the last one, nil when the server did so
     ///     in an orderly way.
     public func events(
         _ request: HTTPRequest, silenceLimit: Duration? = nil, lineLimit: Int? = nil, eventLimit: Int = 8 << 20,
@@ -62,7 +63,7 @@ private struct EventSource: ElementSource {
         private var pace = ReconnectionPace()
         /// Those of the present connection; nil between two.
         private var chunks: TimedChunks?
-        /// Since the last connection was begun.
+        /// Since the last connection was begun, or answered.
         private var lifetime: Stopwatch
         /// Since the first was; nil before it.
         private var age: Stopwatch?
@@ -129,6 +130,7 @@ private struct EventSource: ElementSource {
                 throw HTTPError(
                     .decoding, "The answer is \(type) and no text/event-stream.", request: response.request, phase: .answered)
             }
+            lifetime = lifetime.restarted()
             chunks = TimedChunks(response.body, within: source.silenceLimit, on: source.client.configuration.clock)
         }
 
@@ -144,6 +146,8 @@ private struct EventSource: ElementSource {
                 isOver = true
                 return
             }
+            // A quiet one is as good as any, such as where a balancer ends each after a minute.
+            if lifetime.elapsed >= .seconds(10) { pace.reset() }
             try await wait(because: cause, asked: nil)
         }
 

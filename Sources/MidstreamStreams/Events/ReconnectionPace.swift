@@ -19,12 +19,16 @@ struct ReconnectionPace {
     /// The wait before the next connection, given what the server asked for (in milliseconds), how long the last one lived, and random numbers
     /// in 0...1.
     mutating func delay(afterRetry retry: Int64?, lifetime: Duration, random: () -> Double) -> Duration {
-        var ceiling = max(retry.map { .milliseconds($0) } ?? Self.usual, Self.shortest)
+        let asked = retry.map { min(max(.milliseconds($0), Self.shortest), Self.longest) }
+        var ceiling = asked ?? Self.usual
         for _ in 0..<attempts where ceiling < Self.longest { ceiling *= 2 }
         if lifetime >= Self.brief { floor = Self.shortest }
         ceiling = max(ceiling, floor)
         if lifetime < Self.brief { floor = min(floor * 2, Self.usual) }
         attempts += 1
-        return max(Self.shortest, min(ceiling, Self.longest) * random())
+        ceiling = min(ceiling, Self.longest)
+        guard let asked else { return max(Self.shortest, ceiling * random()) }
+        // What a server asks for is the least (WHATWG HTML §9.2.3).
+        return asked + (max(ceiling, asked * 1.5) - asked) * random()
     }
 }

@@ -111,7 +111,34 @@ struct EventSourceTests {
             Self.stream("retry: 99999999999\n\n"), Self.end)
         let (delays, result) = await outcome(waits: 5)
         #expect(try result.get() == ["a"])
-        #expect(delays == [250, 200, 400, 800, 60_000].map { .milliseconds($0) })
+        #expect(delays == [375, 200, 400, 800, 90_000].map { .milliseconds($0) })
+        var pace = ReconnectionPace()
+        #expect(pace.delay(afterRetry: 30_000, lifetime: .seconds(1)) { 0 } == .seconds(30))
+        #expect(pace.delay(afterRetry: 30_000, lifetime: .seconds(1)) { 1 } == .seconds(60))
+        #expect(pace.delay(afterRetry: 300_000, lifetime: .seconds(1)) { 0 } == .seconds(60))
+    }
+
+    @Test("Quiet connections that last aren't backed off from")
+    func quietConnections() async throws {
+        let bodies = (0..<3).map { _ in AsyncStream.makeStream(of: [UInt8].self) }
+        for (stream, _) in bodies {
+            server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .once(stream)))
+        }
+        server.enqueue(Self.end)
+        let all = Task { try await events(silenceLimit: .seconds(100)).all() }
+        var time = Duration.zero
+        for (_, continuation) in bodies {
+            continuation.yield(Array(": alive\n".utf8))
+            // It reads.
+            await eventually { clock.nextDeadline?.offset == time + .seconds(100) }
+            clock.advance(by: .seconds(30))
+            continuation.finish()
+            time += .seconds(33)
+            await eventually { clock.nextDeadline?.offset == time }
+            clock.advance(by: .seconds(3))
+        }
+        #expect(try await all.value.isEmpty)
+        #expect(reconnections.withLock { $0.map(\.delay) } == [.seconds(3), .seconds(3), .seconds(3)])
     }
 
     @Test("Connections that end at once make the least wait double, whatever they bring; one that lasts begins again")
@@ -120,7 +147,7 @@ struct EventSourceTests {
         server.enqueue(Self.end)
         let (delays, result) = await outcome(waits: 8)
         #expect(try result.get().count == 8)
-        #expect(delays == [100, 200, 400, 800, 1_600, 3_000, 3_000, 3_000].map { .milliseconds($0) })
+        #expect(delays == [150, 200, 400, 800, 1_600, 3_000, 3_000, 3_000].map { .milliseconds($0) })
     }
 
     @Test("A lasting connection takes the doubling back, and no jitter goes below the least")
@@ -130,9 +157,9 @@ struct EventSourceTests {
             pace.reset()
             return pace.delay(afterRetry: 0, lifetime: lifetime) { part }
         }
-        #expect(delay(after: .zero) == .milliseconds(100))
+        #expect(delay(after: .zero) == .milliseconds(150))
         #expect(delay(after: .milliseconds(999)) == .milliseconds(200))
-        #expect(delay(after: .seconds(1)) == .milliseconds(100))
+        #expect(delay(after: .seconds(1)) == .milliseconds(150))
         #expect(delay(after: .zero, part: 0) == .milliseconds(100))
     }
 
