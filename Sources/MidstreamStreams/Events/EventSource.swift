@@ -82,7 +82,7 @@ private struct EventSource: ElementSource {
         /// The next event; nil when the server has ended the stream by a 204, and after an error.
         ///
         /// - Throws: What ``HTTPClient/stream(_:)`` throws, unless another connection may help; for a rejected status with the
-        ///   response. ``HTTPError/Code/decoding`` for an answer that is no event stream,
+        ///   response. ``HTTPError/Code/decoding`` for an answer that is no event stream, with the response, whose body is still to be read,
         ///   ``HTTPError/Code/bodyTooLarge`` past a limit. `CancellationError`.
         nonisolated(nonsending) mutating func next() async throws -> ServerSentEvent? {
             do {
@@ -125,10 +125,10 @@ private struct EventSource: ElementSource {
             }
             guard response.status == .ok else { throw HTTPError.unacceptableStatus(response) }
             guard response.isEventStream else {
-                response.body.close()
                 let type = response.headers[.contentType].map { "of the type \($0.debugDescription)" } ?? "without a type"
                 throw HTTPError(
-                    .decoding, "The answer is \(type) and no text/event-stream.", request: response.request, phase: .answered)
+                    .decoding, "The answer is \(type) and no text/event-stream.", request: response.request, response: response,
+                    phase: .answered)
             }
             lifetime = lifetime.restarted()
             chunks = TimedChunks(response.body, within: source.silenceLimit, on: source.client.configuration.clock)

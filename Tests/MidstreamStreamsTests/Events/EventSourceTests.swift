@@ -297,6 +297,7 @@ struct EventSourceTests {
         server.enqueue(.init(headers: type.map { ["Content-Type": $0] } ?? [:], body: .bytes(Array("data: a\n\n".utf8))))
         let result = await outcome(waits: 0).result
         #expect(result.httpError?.code == .decoding)
+        #expect(try await result.httpError?.response?.body.collect() == Array("data: a\n\n".utf8))
     }
 
     @Test(
