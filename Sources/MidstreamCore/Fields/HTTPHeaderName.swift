@@ -34,6 +34,8 @@ extension HTTPHeaders {
             "DD-API-Key", "DD-Application-Key", "X-Figma-Token", "Circle-Token", "X-JFrog-Art-Api", "Fastly-Key",
             "X-MS-Copy-Source-Authorization", "X-MS-Source-Encryption-Key", "Token", "X-Subject-Token", "X-Algolia-API-Key",
             "X-RapidAPI-Key", "CF-Access-Client-Secret",
+            "X-Registry-Auth", "X-Registry-Config", "X-Consul-Token", "X-Nomad-Token", "X-Session-API-Key",
+            "xi-api-key", "x-portkey-api-key", "Helicone-Auth", "cf-aig-authorization",
         ])
     }
 

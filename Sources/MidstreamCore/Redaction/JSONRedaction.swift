@@ -40,7 +40,8 @@ struct JSONRedaction {
 
     private func isSecret(_ string: ArraySlice<UInt8>) -> Bool {
         let name = Self.content(of: string)
-        return names.contains(name.lowercased()) || Self.usual.contains(name.lowercased().filter { $0 != "_" && $0 != "-" })
+        let word = name.lowercased().filter { $0 != "_" && $0 != "-" }
+        return names.contains(name.lowercased()) || Self.usual.contains(word) || word.hasSuffix("apikey")
     }
 
     /// Whether a value is a URL with secrets in it, as those are that storage signs. One with escapes that is cut off can't be read.

@@ -75,8 +75,8 @@ extension URLText {
         "token", "secret", "password", "passwd", "pwd", "passphrase", "authorization", "assertion",
         "access token", "refresh token", "id token", "id token hint", "subject token", "actor token", "registration access token",
         "auth token", "bearer token", "session token", "csrf token", "xsrf token", "api token", "private token", "client secret",
-        "client assertion", "code verifier", "device code", "api key", "access key", "subscription key", "private key",
-        "secret key", "secret access key", "aws secret access key",
+        "client assertion", "code verifier", "device code", "client token", "secret id", "identity token", "api key",
+        "access key", "subscription key", "private key", "secret key", "secret access key", "aws secret access key",
         "user password", "old password", "current password", "new password", "confirm password", "password confirmation",
     ]
 }
@@ -197,9 +197,17 @@ struct SecretItems {
     }
 
     private func hasPart<Bytes: RandomAccessCollection>(_ item: Bytes) -> Bool where Bytes.Element == UInt8, Bytes.Index == Int {
-        if hasName(item) { return true }
+        if hasName(item) || endsAsKey(item) { return true }
         guard item.contains(where: ASCIISet.nesting.contains) else { return false }
-        return item.split(whereSeparator: ASCIISet.nesting.contains).contains { hasName($0) }
+        return item.split(whereSeparator: ASCIISet.nesting.contains).contains { hasName($0) || endsAsKey($0) }
+    }
+
+    /// Services have keys of their own names, such as `exaApiKey`.
+    private func endsAsKey<Bytes: BidirectionalCollection>(_ item: Bytes) -> Bool where Bytes.Element == UInt8 {
+        guard item.last?.asciiLowercased == UInt8(ascii: "y") else { return false }
+        return ["apikey", "api_key", "api-key"].contains { ending in
+            item.suffix(ending.utf8.count).elementsEqual(ending.utf8, by: { $0.asciiLowercased == $1 })
+        }
     }
 
     private func hasName<Bytes: RandomAccessCollection>(_ item: Bytes) -> Bool where Bytes.Element == UInt8, Bytes.Index == Int {

@@ -194,7 +194,7 @@ struct HTTPHeadersTests {
         #expect(headers.isSensitive("authorization"))
         for name in [
             "Set-Cookie", "apikey", "Ocp-Apim-Subscription-Key", "x-amz-server-side-encryption-customer-key", "job-token",
-            "x-aws-ec2-metadata-token", "X-Shopify-Access-Token", "Token", "cf-access-client-secret",
+            "x-aws-ec2-metadata-token", "X-Shopify-Access-Token", "Token", "cf-access-client-secret", "x-registry-auth",
         ] {
             #expect(headers.isSensitive(HTTPHeaders.Name(name)))
         }

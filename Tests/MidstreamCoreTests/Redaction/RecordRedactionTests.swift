@@ -34,7 +34,7 @@ struct RecordRedactionTests {
             "assertion", "code_verifier", "passphrase", "privateKey", "secret_access_key",
             "newPassword", "current_password", "confirm-password", "passwordConfirmation", "subject_token", "deviceCode",
             "id_token_hint", "authorization", "Authorization", "private_token", "apiToken", "api_token", "access_key",
-            "subscription-key",
+            "subscription-key", "client_token", "SecretID", "identityToken", "exaApiKey", "TAVILY_API_KEY",
         ])
     func sameNames(name: String) {
         let (redaction, form) = (Redaction(), "application/x-www-form-urlencoded")
@@ -71,6 +71,7 @@ struct RecordRedactionTests {
         let json = redaction.text(Array(#"{"accountNumber":"DE"}"#.utf8), contentType: "application/json")
         #expect(json == #"{"accountNumber":"‹withheld›"}"#)
         #expect(redaction.url("http://h/?sid=7") == "http://h/?sid=‹withheld›")
+        #expect(redaction.url("http://h/?a[exaApiKey]=7") == "http://h/?a[exaApiKey]=‹withheld›")
         // Whatever else the name has, such as what isn't UTF-8.
         #expect(redaction.url("http://h/?a%FF%5Bsid%5D=7&%sid=7") == "http://h/?a%FF%5Bsid%5D=‹withheld›&%sid=7")
         // The value begins with a combining mark.
