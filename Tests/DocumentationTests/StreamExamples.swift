@@ -13,6 +13,11 @@ struct StreamExamples {
 
     private func client(_ stub: StubTransport) -> HTTPClient { HTTPClient(baseURL: "https://api.example.com", transport: stub) }
 
+    struct Prompt: Encodable {
+        var prompt: String
+        var stream = true
+    }
+
     @Test("Events")
     func events() async throws {
         let stub = StubTransport(
@@ -24,11 +29,14 @@ struct StreamExamples {
             if event.data == "closed" { break }
         }
         let answer = Printer()
-        let prompt = try HTTPBody.json(["prompt": "Hello", "stream": "true"])
+        let prompt = try HTTPBody.json(Prompt(prompt: "Hello"))
         for try await event in client.events(HTTPRequest(.post, "answers", body: prompt)) {
             answer.write(event.data)
         }
         #expect(stub.requests.map(\.method) == [.get, .post])
+        // A text would be refused.
+        let sent = String(decoding: stub.requests.last?.body.bytes ?? [], as: UTF8.self)
+        #expect(sent.contains("\"stream\":true"))
     }
 
     @Test("Lines and JSON values")
