@@ -96,8 +96,8 @@ public struct TLSConfiguration: Sendable {
     public var trustsSystemAuthorities: Bool
     /// How this client proves who it is; nil, not at all, by default.
     public var clientCertificate: ClientCertificate?
-    /// SHA-256 digests of public keys (the SubjectPublicKeyInfo of RFC 5280 §4.1), base64, each as `sha256//…=`, of which the server must
-    /// have one; none by default, which accepts any key.
+    /// SHA-256 digests of public keys (the SubjectPublicKeyInfo of RFC 5280 §4.1), base64, each as `sha256//…=`, one of which must be that of
+    /// the server's own certificate, whatever host it is; none by default, which accepts any key.
     public var pinnedPublicKeys: [String]
     /// The oldest version to accept; TLS 1.2 by default.
     public var minimumVersion: Version

@@ -20,6 +20,18 @@ struct ObservabilityExamples {
             printing: lines.events.map { $0.replacing(/[0-9.]+ ms/, with: "0.0 ms") }.joined(separator: "\n"))
     }
 
+    @Test("As a curl command")
+    func curl() async throws {
+        let transport = StubTransport(status: .ok)
+        let lines = Recorder()
+        let client = HTTPClient(baseURL: "https://api.example.com", transport: transport) {
+            ClosureRequestInterceptor("curl", stage: .exchange) { lines.write($0.curlCommand()) }
+        }
+        let response = try await client.get("users/42").response()
+        #expect(lines.events == ["curl --header 'User-Agent: Midstream' https://api.example.com/users/42"])
+        #expect(response.request.curlCommand() == lines.events.first)
+    }
+
     @Test("What went on the wire")
     func callLog() async throws {
         let transport = StubTransport(sequence: [
