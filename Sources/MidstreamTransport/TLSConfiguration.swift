@@ -61,9 +61,10 @@ public struct TLSConfiguration: Sendable {
 
         /// A certificate whose files others replace from time to time: they are looked at before a connection is made, and read when they have
         /// changed. New connections take the new certificate, and resume no session of the old one's; those that stand keep theirs until they
-        /// end, at the latest when they have been idle for as long as the transport keeps them. Files that can't be used, such as a certificate
-        /// whose key isn't there yet, leave the old one in use and are looked at again. A file of ``TLSConfiguration/authorities`` is looked at
-        /// with them, and new connections trust what it has now.
+        /// end, at the latest when they have been idle for as long as the transport keeps them: one that is always busy outlives its
+        /// certificate unless ``TransportConfiguration/maximumConnectionAge`` is set. Files that can't be used, such as a certificate whose key
+        /// isn't there yet, leave the old one in use and are looked at again. A file of ``TLSConfiguration/authorities`` is looked at with
+        /// them, and new connections trust what it has now.
         ///
         /// `WireTransport` can do this; libcurl and URLSession can't, and every request fails with ``HTTPError/Code/unsupported``.
         ///

@@ -203,6 +203,16 @@ struct RecipeExamples {
                 #expect(error.code == .tls)
             }
         }
+
+        @Test("Over a unix domain socket")
+        func unixSocket() async throws {
+            let socket = "/no/docker.sock"
+            let transport = WireTransport(configuration: .init(unixSocketPath: socket))
+            let client = HTTPClient(baseURL: "http://localhost", transport: transport)
+            defer { transport.close() }
+            let error = await #expect(throws: HTTPError.self) { try await client.get("version").data() }
+            #expect(error?.code == .connection)
+        }
     #endif
 
     @Test("Many hosts: those that are dead cost the others nothing")

@@ -90,6 +90,14 @@ struct TaskExamples {
         #expect(name == "Ann")
     }
 
+    @Test("No body, or one", arguments: [nil, #"{"name": "Bob"}"#])
+    func noBody(text: String?) async throws {
+        let (client, _) = client(text.map { .respond(.ok, body: .text($0)) } ?? .respond(.noContent))
+        let answer = try await client.get("users/42/deputy").response()
+        let deputy = answer.status == .noContent ? nil : try answer.decode(User.self)
+        #expect(deputy?.name == (text == nil ? nil : "Bob"))
+    }
+
     @Test("Recovering from an error")
     func recovery() async throws {
         let (client, _) = client(.fail(HTTPError(.connection, phase: .notSent)))
