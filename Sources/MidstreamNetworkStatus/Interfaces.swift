@@ -27,7 +27,8 @@
             let table = (try? String(contentsOfFile: "/proc/net/route", encoding: .utf8)) ?? ""
             return table.split(separator: "\n").contains { line in
                 let columns = line.split(separator: "\t")
-                guard columns.count > 7, running.contains(String(columns[0])), columns[1] == "00000000", columns[7] == "00000000" else {
+                guard columns.count > 7, running.contains(String(columns[0])), columns[1] == "00000000", columns[7] == "00000000"
+                else {
                     return false
                 }
                 // RTF_UP, without RTF_REJECT.

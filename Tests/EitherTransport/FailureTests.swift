@@ -71,7 +71,8 @@
 
         @Test(arguments: deliveries)
         func `A redirect whose head is worth nothing isn't followed`(_ delivery: BodyDelivery) async throws {
-            let server = try RawServer.answering { _ in "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 2, 3\r\n\r\nabc" }
+            let server = try RawServer.answering { _ in "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 2, 3\r\n\r\nabc"
+            }
             let error = await httpError { try await testedTransport().deliver(request(server.url, delivery)) }
             #expect(error?.code == .protocolViolation)
         }

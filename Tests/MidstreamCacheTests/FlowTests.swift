@@ -200,6 +200,24 @@ struct FlowTests {
         #expect(stub.requests.isEmpty)
     }
 
+    @Test("a 304 whose tag lacks the coding that the stored one names confirms it, and that one stays")
+    func codedTag() async throws {
+        let conditions = Locked<[String?]>([])
+        let bench = CacheBench { request in
+            let condition = request.headers["If-None-Match"]
+            conditions.withLock { $0.append(condition) }
+            let fields: HTTPHeaders = ["Cache-Control": "max-age=10", "ETag": condition == nil ? "\"a-gzip\"" : "\"a\""]
+            return HTTPResponse(
+                status: condition == nil ? 200 : 304, headers: fields, body: condition == nil ? .text("one") : .empty,
+                request: request)
+        }
+        for _ in 0..<3 {
+            #expect(try await bench.get().text == "one")
+            bench.clock.advance(20)
+        }
+        #expect(conditions.withLock { $0 } == [nil, "\"a-gzip\"", "\"a-gzip\""])
+    }
+
     @Test("HEAD is answered from a stored GET, and a stale one is updated or made to be validated by it")
     func head() async throws {
         let tag = Locked("\"a\"")

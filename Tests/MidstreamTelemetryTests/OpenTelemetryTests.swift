@@ -876,7 +876,8 @@ struct TelemetryExportTests {
             try OpenTelemetryExporter(
                 over: collector,
                 environment: [
-                    "OTEL_SERVICE_NAME": "a", "OTEL_RESOURCE_ATTRIBUTES": "b=c%20d, e=f, service.instance.id=", "OTEL_TRACES_SAMPLER_ARG": "1",
+                    "OTEL_SERVICE_NAME": "a", "OTEL_RESOURCE_ATTRIBUTES": "b=c%20d, e=f, service.instance.id=",
+                    "OTEL_TRACES_SAMPLER_ARG": "1",
                     "OTEL_EXPORTER_OTLP_ENDPOINT": "https://h/otlp/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=S3CR3T",
                     "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_TIMEOUT": "200000",
                     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://m/own?x=1", "OTEL_EXPORTER_OTLP_METRICS_HEADERS": "y=z",
@@ -918,7 +919,8 @@ struct TelemetryExportTests {
         }
         for (name, value) in [
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "nowhere"),
-            ("OTEL_EXPORTER_OTLP_HEADERS", "S3CR3T"), ("OTEL_EXPORTER_OTLP_HEADERS", "api-key="), ("OTEL_RESOURCE_ATTRIBUTES", "a=b,S3CR3T"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "S3CR3T"), ("OTEL_EXPORTER_OTLP_HEADERS", "api-key="),
+            ("OTEL_RESOURCE_ATTRIBUTES", "a=b,S3CR3T"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "a=S3CR3T%0D%0Ab: c"), ("OTEL_EXPORTER_OTLP_HEADERS", "a b=S3CR3T"),
             ("OTEL_EXPORTER_OTLP_COMPRESSION", "zip"), ("OTEL_EXPORTER_OTLP_TIMEOUT", "0"),
             ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "ftp://S3CR3T"),

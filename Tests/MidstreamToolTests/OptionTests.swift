@@ -43,7 +43,7 @@ struct OptionTests {
         Example("$m $u --json '{}'", "Content-Type: application/json", "\n{}"),
         Example("$m $u a=1 -f; $m $u --form b=2", "application/x-www-form-urlencoded", "\na=1", "\nb=2"),
         Example("echo text > $d/f; $m $u -F a=1 --multipart f=@$d/f", "multipart/form-data", "filename=\"f\"", "text"),
-        Example("$m $u -H 'Content-Type: multipart/related; charset=utf-8' -F a=1", "multipart/related; charset=utf-8; boundary="),
+        Example("$m $u -H 'Content-Type: multipart/related; charset=a' -F a=1", "multipart/related; charset=a; boundary="),
         Example("printf abc > $d/f; $m $u -T $d/f; $m $u --upload $d/f", "PUT /", "Upload-Length: 3", "\nabc"),
         Example("printf abc | $m $u -T -", "PUT /", "\nabc"),
         Example("printf abc > $d/f; $m -X post $u/tus -T $d/f --tus -v", "Tus-Resumable: 1.0.0", "PATCH", "Upload-Offset: 0"),

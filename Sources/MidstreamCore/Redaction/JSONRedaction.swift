@@ -46,9 +46,10 @@ struct JSONRedaction {
 
     /// Whether a value is a URL with secrets in it, as those are that storage signs. One with escapes that is cut off can't be read.
     private func holdsSecret(_ string: ArraySlice<UInt8>) -> Bool {
-        guard ["http", "ws"].contains(where: { string.dropFirst().prefix($0.utf8.count).elementsEqual($0.utf8) { $0 | 0x20 == $1 } }) else {
-            return false
+        let isURL = ["http", "ws"].contains { scheme in
+            string.dropFirst().prefix(scheme.utf8.count).elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 })
         }
+        guard isURL else { return false }
         let text = Self.content(of: string)
         return text.utf8.first == UInt8(ascii: "\"") || url(text) != text
     }

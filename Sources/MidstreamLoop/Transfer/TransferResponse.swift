@@ -131,14 +131,15 @@
             return true
         }
 
-        /// The head of a redirect, whose body isn't missed by who follows it; nil when it isn't one, and for what isn't its body's fault. Reading
-        /// the body throws why it isn't whole.
+        /// The head of a redirect, whose body isn't missed by who follows it; nil when it isn't one, and for what isn't its body's fault.
+        /// Reading the body throws why it isn't whole.
         final func redirect(endingWith error: any Error) -> HTTPResponse? {
-            guard let failure = error as? HTTPError, failure.phase == .answered, !failure.isRefusedHere, failure.code != .digestMismatch,
-                HTTPStatus(head.status).isRedirectToFollow, headers.contains(.location)
+            guard let failure = error as? HTTPError, failure.phase == .answered, !failure.isRefusedHere,
+                failure.code != .digestMismatch, HTTPStatus(head.status).isRedirectToFollow, headers.contains(.location)
             else { return nil }
             return HTTPResponse(
-                status: HTTPStatus(head.status), headers: headers, body: .incoming(next: { throw failure }, close: {}), request: request,
+                status: HTTPStatus(head.status), headers: headers, body: .incoming(next: { throw failure }, close: {}),
+                request: request,
                 version: head.version, metrics: metrics)
         }
 

@@ -17,7 +17,9 @@ struct FormField {
         name = String(word[..<end])
         var rest = word[end...].dropFirst()
         guard rest.first != "<", rest.first != "(" else {
-            throw UsageError("-F reads no text from a file, as curl does by <, and nests no forms by (: a text that begins so takes quotation marks")
+            throw UsageError(
+                "-F reads no text from a file, as curl does by <, and nests no forms by (: a text that begins so takes quotation marks"
+            )
         }
         isFile = rest.first == "@"
         if isFile { rest.removeFirst() }

@@ -66,7 +66,7 @@ enum ShellWords {
     }
 
     private static func refuseExpansion(_ scalar: Unicode.Scalar, before next: Unicode.Scalar?) throws {
-        let begins = next.map { $0.properties.isAlphabetic || "_{(0123456789@*#?".unicodeScalars.contains($0) } ?? false
+        let begins = next.map { $0.properties.isAlphabetic || "_{(0123456789@*#?$!-".unicodeScalars.contains($0) } ?? false
         guard scalar == "`" || scalar == "$" && begins else { return }
         throw expanded
     }

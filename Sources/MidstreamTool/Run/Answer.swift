@@ -35,7 +35,7 @@ struct Answer {
         let (format, type) = (arguments.format, response.headers[.contentType])
         if arguments.delivery == .lines {
             for try await line in response.body.lines() {
-                try Terminal.print(format.isLaidOut ? format.painted(line) : line, into: descriptor)
+                try Terminal.print(format.laysOut(for: descriptor) ? format.painted(line) : line, into: descriptor)
             }
             return
         }
@@ -68,6 +68,6 @@ struct Answer {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let fields = ["event": event.name, "data": event.data].merging(event.id.isEmpty ? [:] : ["id": event.id]) { $1 }
         let line = String(decoding: try encoder.encode(fields), as: UTF8.self)
-        try Terminal.print(arguments.format.isLaidOut ? arguments.format.painted(line) : line)
+        try Terminal.print(arguments.format.laysOut(for: STDOUT_FILENO) ? arguments.format.painted(line) : line)
     }
 }

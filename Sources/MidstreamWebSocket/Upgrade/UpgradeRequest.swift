@@ -34,7 +34,9 @@ enum UpgradeRequest {
         request.headers["Sec-WebSocket-Version"] = "13"
         if !protocols.isEmpty { request.headers[protocolField] = protocols.joined(separator: ", ") }
         // Kept from other origins, too.
-        if HTTPHeaders.holdsCredential(protocols: request.headers[protocolField] ?? "") { request.headers.markSensitive(protocolField) }
+        if let given = request.headers[protocolField], HTTPHeaders.holdsCredential(protocols: given) {
+            request.headers.markSensitive(protocolField)
+        }
         if options.compression == .offered, Deflater.isAvailable {
             request.headers["Sec-WebSocket-Extensions"] = DeflateParameters.offer
         }
