@@ -77,8 +77,8 @@ struct AdaptiveLimit: Sendable {
         let target = value * gradient + max(2, value.squareRoot())
         // Only shrinking is smoothed: after an outage each second of growth counts.
         var next = gradient < 1 ? 0.8 * value + 0.2 * target : target
-        // A limit that isn't used up doesn't show that more would be possible.
-        if Double(peak) < value / 2 { next = min(next, value) }
+        // A limit that isn't used up doesn't show that more would be possible, nor that slow answers come of too many.
+        if Double(peak) < value / 2 { next = value }
         value = min(max(next, range.lowerBound), range.upperBound)
         (sum, count, peak, windowStart) = (0, 0, 0, now)
     }

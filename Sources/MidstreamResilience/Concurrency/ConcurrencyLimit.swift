@@ -29,7 +29,7 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         ///
         /// Twice a second it grows by about its square root while responses are as fast as usual, and shrinks in proportion as they become
         /// slower. A timeout, a broken connection, a 429 or a 503 takes a tenth of it at once, once for all requests under way. It
-        /// doesn't grow while less than half of it is used.
+        /// doesn't change by that while less than half of it is used.
         ///
         /// - Parameters:
         ///   - start: Where it begins.

@@ -22,10 +22,13 @@ struct AdaptiveLimitTests {
         #expect(limit.value == 60)
     }
 
-    @Test("it doesn't grow while less than half of it is used")
+    @Test("it neither grows nor shrinks while less than half of it is used")
     func unused() {
         var limit = AdaptiveLimit(start: 20, in: 4...200)
         run(&limit, from: 0, seconds: 60, taking: 100, inFlight: 9)
+        #expect(limit.value == 20)
+        // As of an endpoint that takes longer than the others.
+        run(&limit, from: 60, seconds: 10, taking: 1_000, inFlight: 9)
         #expect(limit.value == 20)
     }
 
