@@ -64,7 +64,8 @@ public final class RateLimit: HTTPInterceptor {
     ///   - perSecond: How many requests a second; nil, the default: as many as the server's policy allows, any number without one.
     ///   - burst: How many at once after a rest; those of one second by default, at least 1.
     ///   - maximumWait: How long a request may wait for its turn; 10 s by default.
-    ///   - adaptive: Whether a 429 halves the rate of all requests of the key, which then recovers by a tenth a second; false by default.
+    ///   - adaptive: Whether a 429 halves the rate of all requests of the key, once for those under way, which then recovers by a tenth a second; false by
+    ///     default.
     ///   - dialect: Older fields to read where the standard ones are missing; none by default, since they mean different things to
     ///     different servers.
     ///   - scope: Which requests share a quota; those to one origin by default.

@@ -26,6 +26,8 @@ struct TokenBucket: Sendable {
     private var policy: RateLimitFields.Policy?
     /// The rate while requests are throttled; nil: they aren't.
     private var slowed: (rate: Double, lastGood: Double)?
+    /// When the rate was halved for the last time.
+    private var slowedAt = Int64.min
     /// Nothing is sent before this.
     private var quietUntil = Int64.min
     /// The number of requests that the server has left, until when that holds, when it was said, and when the exchange began that
@@ -111,7 +113,9 @@ struct TokenBucket: Sendable {
             quietUntil = max(quietUntil, now &+ min(retryAfter, Self.longestSilence))
             left = nil
         }
-        guard isAdaptive else { return }
+        // Once for all that were under way.
+        guard isAdaptive, begun >= slowedAt else { return }
+        slowedAt = now
         fill(at: now)
         if let rate = rate ?? ceiling { slowed = (max(rate / 2, 1e-9), slowed?.lastGood ?? rate) }
     }

@@ -287,11 +287,14 @@ struct RateLimitTests {
     func adaptive() {
         var bucket = TokenBucket(rate: 10, burst: 10, isAdaptive: true)
         _ = bucket.reserve(at: 0, waitingAtMost: 0)
-        bucket.learn(.init(), retryAfter: nil, isThrottled: true, begunAt: 0, at: 0)
+        bucket.learn(.init(), retryAfter: nil, isThrottled: true, begunAt: 0, at: 10)
         #expect(bucket.rate == 5)
-        bucket.learn(.init(), retryAfter: nil, isThrottled: true, begunAt: 0, at: 0)
+        // It was under way already.
+        bucket.learn(.init(), retryAfter: nil, isThrottled: true, begunAt: 9, at: 10)
+        #expect(bucket.rate == 5)
+        bucket.learn(.init(), retryAfter: nil, isThrottled: true, begunAt: 10, at: 10)
         #expect(bucket.rate == 2.5)
-        _ = bucket.reserve(at: 2_000_000_000, waitingAtMost: 0)
+        _ = bucket.reserve(at: 2_000_000_010, waitingAtMost: 0)
         #expect(bucket.rate == 4.5)
         _ = bucket.reserve(at: 60_000_000_000, waitingAtMost: 0)
         #expect(bucket.rate == 10)
