@@ -57,6 +57,8 @@ final class Circuit: ScopeState {
         var breakLength: Int64 = 0
         var goodProbes = 0
         var isProbing = false
+        /// When the last probe was sent.
+        var probed: Int64 = 0
         /// The time of the last failed or slow exchange; the smallest number: none.
         var lastTrouble = Int64.min
         /// Whether it was isolated alone, or closed while all others are isolated, which a new circuit of its key wouldn't know.
@@ -131,10 +133,13 @@ final class Circuit: ScopeState {
                 let from = state.publicState(at: until - 1)
                 state.enter(.halfOpen)
                 change = .breakerChanged(key: key, from: from, to: .halfOpen, state.counts, last: state.last)
-            case .halfOpen where mayProbe && !state.isProbing: break
+            // A probe that takes longer than a break, and a second, as a long poll does, doesn't keep all others away.
+            case .halfOpen where mayProbe && (!state.isProbing || now &- state.probed >= max(state.breakLength, 1_000_000_000)):
+                break
             default: return .refused(state.publicState(at: now), counts: state.counts, last: state.last)
             }
             state.isProbing = true
+            state.probed = now
             return .probe(Pass(circuit: self, epoch: state.epoch, isProbe: true), change)
         }
     }

@@ -244,6 +244,33 @@ struct CircuitBreakerTests {
         #expect(state(breaker) == .closed)
     }
 
+    @Test("half open it lets another one through when the first takes longer than a break")
+    func longProbe() async throws {
+        let (gate, requests) = (Gate(), Locked(0))
+        let client = client(
+            breaker,
+            StubTransport { [status] request in
+                let number = requests.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 21 { await gate.wait() }
+                return HTTPResponse(status: HTTPStatus(status.withLock { $0 }), request: request)
+            })
+        await open(client)
+        status.withLock { $0 = 200 }
+        bench.clock.advance(by: .seconds(5))
+        async let poll = client.send(HTTPRequest("/"))
+        await gate.reached()
+        bench.clock.advance(by: .seconds(4))
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .circuitOpen)
+        bench.clock.advance(by: .seconds(1))
+        for _ in 0..<3 { _ = try await client.send(HTTPRequest("/")) }
+        #expect(state(breaker) == .closed)
+        gate.open()
+        #expect(try await poll.status == .ok)
+    }
+
     @Test("a failed probe doubles the break, up to the longest")
     func doubling() async {
         let breaker = CircuitBreaker(longestBreak: .seconds(15))
