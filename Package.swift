@@ -61,12 +61,12 @@ let package = Package(
         .default(enabledTraits: ["Wire"]),
     ],
     targets: [
-        .target(name: "Platform", swiftSettings: settings),
-        .target(name: "Interception", dependencies: ["Platform"], swiftSettings: settings),
+        .target(name: "MidstreamPlatform", swiftSettings: settings),
+        .target(name: "Interception", dependencies: ["MidstreamPlatform"], swiftSettings: settings),
         .systemLibrary(name: "CCrypto"),
         .target(
             name: "MidstreamCore",
-            dependencies: ["Interception", "Platform", .target(name: "CCrypto", condition: .when(platforms: [.linux]))],
+            dependencies: ["Interception", "MidstreamPlatform", .target(name: "CCrypto", condition: .when(platforms: [.linux]))],
             swiftSettings: settings),
         .target(
             name: "MidstreamAuthentication", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
@@ -79,23 +79,27 @@ let package = Package(
         .target(name: "MidstreamResilience", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(name: "MidstreamTransportSecurity", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
         .target(
-            name: "MidstreamNetworkStatus", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+            name: "MidstreamNetworkStatus", dependencies: ["MidstreamCore", "Interception", "MidstreamPlatform"],
+            swiftSettings: settings),
         .target(name: "MidstreamTemplates", dependencies: ["MidstreamCore"], swiftSettings: settings),
-        .target(name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(
+            name: "MidstreamStreams", dependencies: ["MidstreamCore", "Interception", "MidstreamPlatform"],
+            swiftSettings: settings),
         .systemLibrary(name: "CCompression"),
         .target(
             name: "MidstreamCompression", dependencies: ["MidstreamCore", "Interception", "CCompression"], swiftSettings: settings
         ),
-        .target(name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
         .target(
-            name: "MidstreamTransfers", dependencies: ["MidstreamTasks", "MidstreamCore", "Interception", "Platform"],
+            name: "MidstreamTasks", dependencies: ["MidstreamCore", "Interception", "MidstreamPlatform"], swiftSettings: settings),
+        .target(
+            name: "MidstreamTransfers", dependencies: ["MidstreamTasks", "MidstreamCore", "Interception", "MidstreamPlatform"],
             swiftSettings: settings),
         .target(name: "MidstreamTransport", dependencies: ["MidstreamCore"], swiftSettings: settings),
         .systemLibrary(name: "CLinux"),
         .target(
             name: "MidstreamLoop",
             dependencies: [
-                "MidstreamTransport", "MidstreamCore", "Interception", "Platform",
+                "MidstreamTransport", "MidstreamCore", "Interception", "MidstreamPlatform",
                 .target(name: "CCompression", condition: .when(platforms: [.linux])),
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
             ],
@@ -113,18 +117,18 @@ let package = Package(
         .target(
             name: "MidstreamWire",
             dependencies: [
-                "MidstreamTransport", "MidstreamCore", "Interception", "Platform", "MidstreamLoop",
+                "MidstreamTransport", "MidstreamCore", "Interception", "MidstreamPlatform", "MidstreamLoop",
                 .target(name: "CTLS", condition: .when(platforms: [.linux])),
                 .target(name: "CNghttp2", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
-        .target(name: "WebSocketFrames", dependencies: ["CCompression", "Platform"], swiftSettings: settings),
+        .target(name: "WebSocketFrames", dependencies: ["CCompression", "MidstreamPlatform"], swiftSettings: settings),
         .target(
             name: "MidstreamWebSocket", dependencies: ["WebSocketFrames", "MidstreamCore", "Interception"],
             swiftSettings: settings),
         .target(
             name: "MidstreamURLSession",
-            dependencies: ["WebSocketFrames", "MidstreamTransport", "MidstreamCore", "Interception", "Platform"],
+            dependencies: ["WebSocketFrames", "MidstreamTransport", "MidstreamCore", "Interception", "MidstreamPlatform"],
             swiftSettings: settings),
         // SwiftPM lets a target depend on another under one condition only; this is the way to it under a second one.
         .target(name: "URLSessionOnLinux", dependencies: ["MidstreamURLSession"], swiftSettings: settings),
@@ -139,15 +143,16 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "MidstreamSigning", dependencies: ["MidstreamCore", "Interception"], swiftSettings: settings),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CMidstreamSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "MidstreamDiskCache",
             dependencies: [
-                "MidstreamCacheStore", "MidstreamCore", "Interception", "Platform",
-                .target(name: "CSQLite", condition: .when(platforms: [.linux])),
+                "MidstreamCacheStore", "MidstreamCore", "Interception", "MidstreamPlatform",
+                .target(name: "CMidstreamSQLite", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
-        .target(name: "LoopbackServer", dependencies: ["MidstreamCore", "Interception", "Platform"], swiftSettings: settings),
+        .target(
+            name: "LoopbackServer", dependencies: ["MidstreamCore", "Interception", "MidstreamPlatform"], swiftSettings: settings),
         .target(
             name: "MidstreamTelemetry",
             dependencies: [
@@ -174,7 +179,7 @@ let package = Package(
                 "MidstreamTasks", "MidstreamCore",
                 "WebSocketFrames",
                 "Interception",
-                "Platform",
+                "MidstreamPlatform",
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 /// Called when the time of an entry in a ``ClockTimer`` has come.
 @usableFromInline

@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 /// Calls `body` with a completion handler and waits until the handler has been called or can't be called any more.
 func withCompletion<Output: Sendable>(

@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 /// A value that is only reached while its lock is held.
 ///

@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 internal import Interception
 
 /// A listening loopback socket and the pipe that ends the wait for connections.
@@ -94,7 +94,7 @@ package final class Listener: Sendable {
             ]
             guard poll(&waiting, 2, -1) > 0 || errno == EINTR, waiting[1].revents == 0 else { return nil }
             guard waiting[0].revents != 0 else { continue }
-            let accepted = Platform.accept(descriptor, nil, nil)
+            let accepted = MidstreamPlatform.accept(descriptor, nil, nil)
             if accepted >= 0 { return Socket(descriptor: accepted) }
             // Out of descriptors: the connection stays in the queue, and asking again at once would spin.
             if errno == EMFILE || errno == ENFILE { _ = poll(&waiting[1], 1, 10) }
@@ -163,7 +163,7 @@ package final class Listener: Sendable {
         var length = socklen_t(MemoryLayout<Address>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                let result = Platform.bind(descriptor, generic, length)
+                let result = MidstreamPlatform.bind(descriptor, generic, length)
                 return result == 0 && getsockname(descriptor, generic, &length) == 0
             }
         }

@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 /// A detached thread.
 ///

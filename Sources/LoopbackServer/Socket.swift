@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 internal import Interception
 
 /// The peer has gone, or the server is shutting down: nothing more can be done on the connection.
@@ -51,7 +51,7 @@ package final class Socket: Sendable {
             return 0
         #else
             return try whileOpen {
-                let count = Platform.send(descriptor, bytes.baseAddress, bytes.count, Self.flags | Int32(MSG_DONTWAIT))
+                let count = MidstreamPlatform.send(descriptor, bytes.baseAddress, bytes.count, Self.flags | Int32(MSG_DONTWAIT))
                 guard count < 0 else { return count }
                 guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionEnded() }
                 return 0
@@ -68,7 +68,7 @@ package final class Socket: Sendable {
         defer {
             state.withLock { state in
                 state.senders -= 1
-                if state.senders == 0, !state.isOpen { _ = Platform.close(descriptor) }
+                if state.senders == 0, !state.isOpen { _ = MidstreamPlatform.close(descriptor) }
             }
         }
         return try send()
@@ -92,7 +92,7 @@ package final class Socket: Sendable {
             while !rest.isEmpty {
                 if let deadline { try wait(for: POLLOUT, until: deadline) }
                 let part = UnsafeRawBufferPointer(rebasing: rest)
-                let count = Platform.send(descriptor, part.baseAddress, part.count, Self.flags)
+                let count = MidstreamPlatform.send(descriptor, part.baseAddress, part.count, Self.flags)
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno != EINTR, errno != EAGAIN, errno != EWOULDBLOCK {
@@ -172,7 +172,7 @@ package final class Socket: Sendable {
         state.withLock { state in
             guard state.isOpen else { return }
             state.isOpen = false
-            if state.senders == 0 { _ = Platform.close(descriptor) } else { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+            if state.senders == 0 { _ = MidstreamPlatform.close(descriptor) } else { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 }

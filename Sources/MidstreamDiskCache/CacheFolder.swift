@@ -1,6 +1,6 @@
 internal import Foundation
 internal import MidstreamCore
-internal import Platform
+internal import MidstreamPlatform
 
 /// The files of a cache on disk: a database, and a file for each body that is too large for it. Only its user may read them.
 struct CacheFolder: Sendable {
@@ -77,7 +77,7 @@ struct CacheFolder: Sendable {
 
     /// Opens a file that only its user may read. Doesn't wait for the other end of a pipe that somebody has put in its place.
     static func open(_ path: String, _ flags: Int32) throws -> Int32 {
-        let descriptor = Platform.open(path, flags | O_CLOEXEC | O_NONBLOCK, 0o600)
+        let descriptor = MidstreamPlatform.open(path, flags | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw FileError(code: errno) }
         return descriptor
     }

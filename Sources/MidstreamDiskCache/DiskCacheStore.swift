@@ -2,7 +2,7 @@ public import Foundation
 internal import Interception
 public import MidstreamCacheStore
 public import MidstreamCore
-internal import Platform
+internal import MidstreamPlatform
 
 /// Keeps entries in a folder, up to a number of bytes, until after the process: heads and small bodies in an SQLite database, larger
 /// bodies as files. Bytes that aren't as they were written are a miss.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interception
 internal import MidstreamCacheStore
-internal import Platform
+internal import MidstreamPlatform
 
 /// Writes the body of one entry. A small whole body becomes part of the entry's row. Any other goes into a file with a temporary name, which is
 /// renamed just before the row is inserted: a crash in between leaves a file without a row.

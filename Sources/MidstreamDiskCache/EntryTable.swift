@@ -1,6 +1,6 @@
 internal import Foundation
 internal import MidstreamCacheStore
-internal import Platform
+internal import MidstreamPlatform
 
 /// The rows of a cache on disk. Used by one thread at a time.
 ///

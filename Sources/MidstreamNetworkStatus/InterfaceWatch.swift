@@ -1,7 +1,7 @@
 #if os(Linux)
     internal import Dispatch
     internal import MidstreamCore
-    internal import Platform
+    internal import MidstreamPlatform
 
     /// Hears of each change of an interface or an address. What the messages say is of no interest, so that lost ones (`ENOBUFS`) are like any
     /// other: somebody asks again.
@@ -20,9 +20,9 @@
                 $0.storeBytes(of: 0x1 | 0x10 | 0x40 | 0x100, toByteOffset: 8, as: UInt32.self)
             }
             let socket = socket(AF_NETLINK, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            guard socket >= 0, Platform.bind(socket, &address, socklen_t(MemoryLayout<sockaddr>.size)) == 0 else {
+            guard socket >= 0, MidstreamPlatform.bind(socket, &address, socklen_t(MemoryLayout<sockaddr>.size)) == 0 else {
                 let reason = String(cString: strerror(errno))
-                if socket >= 0 { Platform.close(socket) }
+                if socket >= 0 { MidstreamPlatform.close(socket) }
                 throw HTTPError(.unsupported, "The system doesn't tell of changes of the network: \(reason).")
             }
             return InterfaceWatch(socket: socket, changed).end
@@ -39,7 +39,7 @@
                 changed()
             }
             // It is there as long as its socket is.
-            source.setCancelHandler { withExtendedLifetime(self) { _ = Platform.close(socket) } }
+            source.setCancelHandler { withExtendedLifetime(self) { _ = MidstreamPlatform.close(socket) } }
             source.activate()
             queue.async(execute: changed)
             ResourceWitness.tell(of: self)

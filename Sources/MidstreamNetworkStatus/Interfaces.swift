@@ -1,6 +1,6 @@
 #if os(Linux)
     internal import Foundation
-    internal import Platform
+    internal import MidstreamPlatform
 
     /// The machine's interfaces to networks.
     enum Interfaces {

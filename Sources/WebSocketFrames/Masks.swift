@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 /// What frames are masked with, which nobody can tell in advance (RFC 6455 §10.3).
 package struct Masks {

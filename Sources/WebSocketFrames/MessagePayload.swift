@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 /// The payload of a message that is coming.
 ///

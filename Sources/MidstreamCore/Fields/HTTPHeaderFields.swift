@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 extension HTTPHeaders: Sequence {
     private struct FieldIterator: IteratorProtocol {

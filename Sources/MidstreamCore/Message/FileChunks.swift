@@ -1,7 +1,7 @@
 #if canImport(Darwin)
     internal import Foundation
 #endif
-internal import Platform
+internal import MidstreamPlatform
 
 /// A file that is read from its beginning, on the reader's thread: reads are short, mostly served by the page cache, and cheaper than a hop
 /// to another thread.

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Platform
+internal import MidstreamPlatform
 
 extension HTTPBody {
     /// A part of a file, read in chunks while it is sent; replayable, its length known without looking at the file.
@@ -77,7 +77,7 @@ package final class OpenFile: Sendable {
         self.name = name
     }
 
-    deinit { Platform.close(descriptor) }
+    deinit { MidstreamPlatform.close(descriptor) }
 
     /// Where it ends now; zero where the system doesn't know, as of a device.
     var end: Int64 { max(0, Int64(lseek(descriptor, 0, SEEK_END))) }

@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 /// Scheme, host and port of a URL (RFC 9110 §4.3.1), for which credentials are given.
 public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 /// Recognises URLs that need no processing, as most do, in one pass over the bytes.
 enum PlainURL {

@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 extension UInt8 {
     /// Whether the byte may stand in a token, such as a method or a field name (RFC 9110 §5.6.2).

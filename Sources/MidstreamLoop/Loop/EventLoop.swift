@@ -3,7 +3,7 @@
     import Glibc
     internal import Interception
     public import MidstreamCore
-    internal import Platform
+    internal import MidstreamPlatform
     import Synchronization
 
     /// A thread that moves the bytes of transfers, and can run Swift tasks besides. How it does so, a transport's subclass says.

@@ -1,5 +1,5 @@
 internal import MidstreamCore
-internal import Platform
+internal import MidstreamPlatform
 
 /// Reads a body in lines. They end with LF or CRLF; the last needs no end. A byte order mark at the beginning is dropped.
 struct LineReader {

@@ -1,4 +1,4 @@
-internal import Platform
+internal import MidstreamPlatform
 
 /// Looks for the lines that separate the parts of a multipart body (RFC 2046 §5.1.1): a line end, two hyphens, the boundary, two more
 /// hyphens behind the last part, white space.

@@ -1,5 +1,5 @@
 internal import MidstreamCore
-internal import Platform
+internal import MidstreamPlatform
 
 /// Reads a multipart body from its bytes, in whatever pieces they come (RFC 2046 §5.1).
 struct PartReader {

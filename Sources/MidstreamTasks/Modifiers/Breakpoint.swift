@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Platform
+internal import MidstreamPlatform
 
 extension RequestTask {
     /// Stops in the debugger when the task has its result. Without a debugger it does nothing.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interception
 public import MidstreamCore
-internal import Platform
+internal import MidstreamPlatform
 
 extension HTTPError.Code {
     /// Another download writes to the same file.
@@ -46,7 +46,7 @@ final class PartFile: Sendable {
 
     deinit {
         unlock()
-        Platform.close(descriptor)
+        MidstreamPlatform.close(descriptor)
     }
 
     /// Lets another download write to it. Closing isn't enough where a process that is being started has the descriptor, too.
@@ -111,11 +111,11 @@ final class PartFile: Sendable {
     /// What an earlier download has left; nil when there is nothing that can be used.
     func readRecord() -> PartRecord? {
         // A link could lead to what somebody else wants to have read, and a pipe would be waited for.
-        let opened = Platform.open(recordPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let opened = MidstreamPlatform.open(recordPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard opened >= 0 else { return nil }
-        defer { Platform.close(opened) }
+        defer { MidstreamPlatform.close(opened) }
         var bytes = [UInt8](repeating: 0, count: Self.largestRecord)
-        let count = Platform.read(opened, &bytes, bytes.count)
+        let count = MidstreamPlatform.read(opened, &bytes, bytes.count)
         return count > 0 ? try? JSONDecoder().decode(PartRecord.self, from: Data(bytes[..<count])) : nil
     }
 
@@ -139,11 +139,11 @@ final class PartFile: Sendable {
     private func replaceRecord(by data: Data) throws {
         let temporary = recordPath + ".new"
         unlink(temporary)
-        let opened = Platform.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let opened = MidstreamPlatform.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw failure("write the record of") }
-        let count = data.withUnsafeBytes { Platform.write(opened, $0.baseAddress, $0.count) }
+        let count = data.withUnsafeBytes { MidstreamPlatform.write(opened, $0.baseAddress, $0.count) }
         let problem = errno
-        Platform.close(opened)
+        MidstreamPlatform.close(opened)
         guard count == data.count, rename(temporary, recordPath) == 0 else {
             if count != data.count { errno = count < 0 ? problem : ENOSPC }
             let failure = failure("write the record of")
@@ -167,10 +167,10 @@ final class PartFile: Sendable {
         guard rename(path, target) == 0 else { throw failure("replace") }
         unlink(recordPath)
         guard isSynchronized else { return }
-        let folder = Platform.open((target as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
+        let folder = MidstreamPlatform.open((target as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
         _ = Self.synchronize(folder)
-        Platform.close(folder)
+        MidstreamPlatform.close(folder)
     }
 
     private static func synchronize(_ descriptor: Int32) -> Bool {
@@ -185,10 +185,10 @@ final class PartFile: Sendable {
     private var modeOfNewFiles: mode_t? {
         let probe = recordPath + ".new"
         unlink(probe)
-        let made = Platform.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        let made = MidstreamPlatform.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard made >= 0 else { return nil }
         defer {
-            Platform.close(made)
+            MidstreamPlatform.close(made)
             unlink(probe)
         }
         return Self.status(of: made).map { $0.st_mode & 0o777 }
@@ -220,15 +220,15 @@ extension PartFile {
     /// A file that has this name, locked where its disk has locks.
     private static func open(_ path: String, for target: String) throws -> Int32 {
         while true {
-            let opened = Platform.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            let opened = MidstreamPlatform.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard opened >= 0 else { throw failure("make a file beside", target, phase: .notSent) }
             if flock(opened, LOCK_EX | LOCK_NB) == 0 {
                 // Whoever had it may have moved it to its target meanwhile: then it isn't the file of this name any more.
                 if isNamed(opened, path) == true { return opened }
-                Platform.close(opened)
+                MidstreamPlatform.close(opened)
             } else {
                 let problem = errno
-                Platform.close(opened)
+                MidstreamPlatform.close(opened)
                 switch problem {
                 case EINTR: break
                 case EWOULDBLOCK: throw inUse(target)
@@ -246,7 +246,7 @@ extension PartFile {
     private static func makeUnlocked(_ path: String, for target: String) throws -> Int32 {
         unlink(path + ".json")
         guard unlink(path) == 0 || errno == ENOENT else { throw failure("replace the file beside", target, phase: .notSent) }
-        let made = Platform.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let made = MidstreamPlatform.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard made >= 0 else {
             throw errno == EEXIST ? inUse(target) : failure("make a file beside", target, phase: .notSent)
         }

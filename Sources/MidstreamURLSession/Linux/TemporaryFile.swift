@@ -1,7 +1,7 @@
 #if canImport(FoundationNetworking)
     internal import Foundation
     internal import MidstreamCore
-    internal import Platform
+    internal import MidstreamPlatform
 
     /// A file that only this process's user can read, and that goes with the object; one without a name also goes with the
     /// process.

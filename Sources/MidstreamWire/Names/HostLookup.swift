@@ -3,7 +3,7 @@
     internal import Interception
     internal import MidstreamCore
     internal import MidstreamLoop
-    internal import Platform
+    internal import MidstreamPlatform
 
     /// Finds the addresses of hosts, by the system's resolver on a few threads of its own, or by one that the configuration has.
     ///

@@ -2,7 +2,7 @@ import Foundation
 import Interception
 import Midstream
 import MidstreamTesting
-import Platform
+import MidstreamPlatform
 import TestSupport
 import Testing
 

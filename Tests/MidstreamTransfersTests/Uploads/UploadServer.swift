@@ -1,6 +1,6 @@
 import Foundation
 import Interception
-import Platform
+import MidstreamPlatform
 import Testing
 
 /// A server of resumable uploads on a real socket, of both protocols: it cuts connections where it is told to, and answers strangely.
@@ -54,7 +54,7 @@ final class UploadServer: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let port = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> UInt16 in
-                _ = Platform.bind(listener, address, length)
+                _ = MidstreamPlatform.bind(listener, address, length)
                 listen(listener, 64)
                 getsockname(listener, address, &length)
                 return UnsafeRawPointer(address).assumingMemoryBound(to: sockaddr_in.self).pointee.sin_port.bigEndian
@@ -66,14 +66,14 @@ final class UploadServer: Sendable {
         let state = state
         Thread.detachNewThread {
             while true {
-                let connection = Platform.accept(listener, nil, nil)
+                let connection = MidstreamPlatform.accept(listener, nil, nil)
                 guard connection >= 0 else {
                     // Not before: its number would be another server's, whose connections this thread would take.
-                    Platform.close(listener)
+                    MidstreamPlatform.close(listener)
                     return
                 }
                 Self.serve(connection, state)
-                Platform.close(connection)
+                MidstreamPlatform.close(connection)
             }
         }
     }
@@ -116,7 +116,7 @@ final class UploadServer: Sendable {
         keep(rest[...])
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while request.bodyLength < wanted {
-            let count = Platform.read(connection, &buffer, buffer.count)
+            let count = MidstreamPlatform.read(connection, &buffer, buffer.count)
             guard count > 0 else { break }
             keep(buffer[..<count])
         }
@@ -171,7 +171,7 @@ final class UploadServer: Sendable {
                 }
                 return (request, Array(bytes[end.upperBound...]))
             }
-            let count = Platform.read(connection, &buffer, buffer.count)
+            let count = MidstreamPlatform.read(connection, &buffer, buffer.count)
             guard count > 0 else { return nil }
             bytes += buffer[..<count]
         }
@@ -179,6 +179,6 @@ final class UploadServer: Sendable {
 
     private static func send(_ connection: Int32, _ text: String) {
         let bytes = Array(text.utf8)
-        _ = Platform.send(connection, bytes, bytes.count, 0)
+        _ = MidstreamPlatform.send(connection, bytes, bytes.count, 0)
     }
 }

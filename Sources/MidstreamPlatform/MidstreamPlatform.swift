@@ -1,4 +1,4 @@
-// The system's C library under one name, whichever it is: `Platform.close` where a type has a member of the same name.
+// The system's C library under one name, whichever it is: `MidstreamPlatform.close` where a type has a member of the same name.
 #if canImport(Darwin)
     @_exported public import Darwin
 #elseif canImport(Glibc)
