@@ -52,7 +52,7 @@ package enum HashFunction: Sendable {
 
         package init(_ function: HashFunction) throws {
             guard let library = Self.library else {
-                throw HTTPError.unsupported("Digests need libcrypto.so.3 or libcrypto.so.1.1 of OpenSSL.")
+                throw HTTPError.unsupported("Digests need libcrypto of OpenSSL: libcrypto.so.3, .4 or .1.1.")
             }
             guard let context = library.create() else { throw Self.refused }
             self.library = library

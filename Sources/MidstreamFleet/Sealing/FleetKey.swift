@@ -19,7 +19,7 @@ public struct FleetKey: Sendable {
             switch self {
             case .malformed: "A fleet's key is the base64 of 32 bytes."
             case .missing(let variable): "The environment has no variable \(variable) with the fleet's key."
-            case .unsupported: "Sealing needs libcrypto.so.3 or libcrypto.so.1.1 of OpenSSL."
+            case .unsupported: "Sealing needs libcrypto of OpenSSL: libcrypto.so.3, .4 or .1.1."
             }
         }
     }
