@@ -25,10 +25,10 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     /// `PATCH` (RFC 5789).
     public static let patch: HTTPMethod = "PATCH"
 
-    /// Whether the method only reads (RFC 9110 §9.2.1), as `QUERY` does, too, which is registered so.
+    /// Whether the method only reads (RFC 9110 §9.2.1), as `QUERY`, `PROPFIND`, `REPORT` and `SEARCH` do, too, which are registered so.
     public var isSafe: Bool {
         switch self {
-        case .get, .head, .options, .trace, "QUERY": true
+        case .get, .head, .options, .trace, "QUERY", "PROPFIND", "REPORT", "SEARCH": true
         default: false
         }
     }

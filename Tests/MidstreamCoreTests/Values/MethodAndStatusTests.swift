@@ -7,9 +7,9 @@ import Testing
 struct MethodAndStatusTests {
     @Test("safe methods only read, and idempotent ones may be repeated")
     func methods() {
-        let safe: Set<HTTPMethod> = [.get, .head, .options, .trace, "QUERY"]
+        let safe: Set<HTTPMethod> = [.get, .head, .options, .trace, "QUERY", "PROPFIND", "REPORT", "SEARCH"]
         let idempotent = safe.union([.put, .delete])
-        for method in [HTTPMethod.get, .head, .post, .put, .delete, .options, .trace, .patch, "QUERY", "PURGE", "get"] {
+        for method in safe.union([.post, .put, .delete, .patch, "PURGE", "MOVE", "M-SEARCH", "get"]) {
             #expect(method.isSafe == safe.contains(method))
             #expect(method.isIdempotent == idempotent.contains(method))
         }
