@@ -260,6 +260,19 @@ struct FlowTests {
         #expect(hits == [false, false, true])
     }
 
+    @Test("what a request has written to elsewhere is forgotten, too")
+    func destination() async throws {
+        let bench = CacheBench { HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=99"], body: .text("x"), request: $0) }
+        let urls = ["http://cache.test/b", "http://elsewhere.test/b"]
+        for url in urls {
+            _ = try await bench.get(url)
+            _ = try await bench.client.send(HTTPRequest("MOVE", "http://cache.test/a", headers: ["Destination": url]))
+        }
+        var hits: [Bool] = []
+        for url in urls { hits.append(try await bench.get(url).isHit) }
+        #expect(hits == [false, true])
+    }
+
     @Test("what was on its way when it was made wrong isn't stored")
     func generations() async throws {
         let gate = Gate()

@@ -9,8 +9,12 @@ enum Invalidation {
         let target = NormalizedURL.text(request.urlText)
         let origin = HTTPOrigin(target)
         var urls = [target]
-        for name in [HTTPHeaders.Name.location, .contentLocation] {
-            guard let value = response.headers.values(name).first,
+        // What MOVE and COPY write to (RFC 4918 §10.3) as well.
+        let others = [
+            response.headers.values(.location).first, response.headers.values(.contentLocation).first, request.headers["Destination"],
+        ]
+        for case let value? in others {
+            guard
                 let url = URLText.resolve(location: value, from: request.urlText), HTTPOrigin(url) == origin
             else { continue }
             let text = NormalizedURL.text(url)
