@@ -37,7 +37,8 @@ struct AuthenticationChallenge: Sendable, Hashable {
         while true {
             // Over commas and, since it makes no difference here, the rest of a token68 or rubbish.
             scanner.skipToToken()
-            guard let parameter = scanner.parameter() else { return (values, nil) }
+            // Small servers send texts without quotation marks, and empty ones.
+            guard let parameter = scanner.parameter(takesAnything: true) else { return (values, nil) }
             guard parameter.hasMark else { return (values, parameter.name) }
             count += 1
             guard count <= maximumParts, let value = parameter.value else { continue }

@@ -23,21 +23,21 @@ struct DigestChallenge: Sendable, Hashable {
     /// nil when it is of another scheme, or asks for what isn't known here.
     init?(_ challenge: AuthenticationChallenge) {
         let given = challenge.parameters
-        guard challenge.scheme.equalsIgnoringASCIICase("Digest"), let realm = given["realm"], let nonce = given["nonce"] else {
+        guard challenge.scheme.equalsIgnoringASCIICase("Digest"), let nonce = given["nonce"] else {
             return nil
         }
         switch given["algorithm"]?.lowercased() {
-        case nil, "md5": (function, isSession) = (.md5, false)
+        case nil, "", "md5": (function, isSession) = (.md5, false)
         case "md5-sess": (function, isSession) = (.md5, true)
         case "sha-256": (function, isSession) = (.sha256, false)
         case "sha-256-sess": (function, isSession) = (.sha256, true)
         default: return nil
         }
-        self.realm = realm
+        self.realm = given["realm"] ?? ""
         self.nonce = nonce
         firstNonce = nonce
         opaque = given["opaque"]
-        algorithm = given["algorithm"]
+        algorithm = given["algorithm"].flatMap { $0.isEmpty ? nil : $0 }
         qualities = given["qop"].map(Self.qualities) ?? []
         guard qualities.isEmpty || qualities.contains("auth") || qualities.contains("auth-int") else { return nil }
         isStale = given["stale"]?.equalsIgnoringASCIICase("true") ?? false

@@ -190,7 +190,8 @@ public final class DigestInterceptor: HTTPInterceptor {
 
     /// Takes over the nonce that the server wants to see next (RFC 7616 §3.5).
     private func takeNextNonce(from response: HTTPResponse, for origin: HTTPOrigin, _ realm: String?) {
-        guard let field = response.headers["Authentication-Info"], let nonce = parameters(of: field)["nextnonce"] else { return }
+        guard let field = response.headers["Authentication-Info"], let nonce = parameters(of: field)["nextnonce"], !nonce.isEmpty
+        else { return }
         sessions.withLock { sessions in
             guard let place = sessions[origin]?.firstIndex(where: { $0.challenge.realm == realm }),
                 sessions[origin]?[place].challenge.nonce != nonce
