@@ -21,6 +21,23 @@
             #expect(response.metrics?.isReusedConnection == false)
         }
 
+        @Test(arguments: [true, false])
+        func `A DELETE without a body has the length that it is given`(_ isGiven: Bool) async throws {
+            let heads = Locked<[String]>([])
+            let server = try RawServer { connection in
+                while let head = connection.readHead() {
+                    heads.withLock { $0.append(head) }
+                    connection.write(RawServer.okResponse)
+                }
+            }
+            var request = request(server.url, .buffered(upTo: 10))
+            request.method = .delete
+            if isGiven { request.headers[.contentLength] = "0" }
+            #expect(try await testedTransport().deliver(request).status == 200)
+            let lines = heads.withLock { $0.first ?? "" }.lowercased().split(separator: "\r\n")
+            #expect(lines.filter { $0.hasPrefix("content-length:") } == (isGiven ? ["content-length: 0"] : []))
+        }
+
         @Test func `A buffered body is in memory`() async throws {
             let server = try RawServer.answering { _ in
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"

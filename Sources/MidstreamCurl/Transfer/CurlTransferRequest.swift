@@ -91,7 +91,7 @@
                 if !framing.has(.expect) { handle.fields.append("Expect:") }
             }
             RequestFields.forEach(in: request.headers) { line, colon, kind in
-                if kind != .framing { handle.fields.append(line, colon: colon) }
+                if !kind.framesMessage { handle.fields.append(line, colon: colon) }
             }
             handle.set(CURLOPT_HTTPHEADER, pointer: handle.fields.first)
         }

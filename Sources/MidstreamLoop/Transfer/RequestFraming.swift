@@ -7,13 +7,17 @@
     package struct RequestFraming {
         package let hasBody: Bool
         /// A bit for each kind of field that there is.
-        private var kinds: UInt16 = 0
+        private let kinds: UInt16
 
         package init(_ request: HTTPRequest) {
-            hasBody =
-                request.body.bytes?.isEmpty != true || request.method == .post || request.method == .put
-                || request.method == .patch
+            var kinds: UInt16 = 0
             RequestFields.forEach(in: request.headers) { _, _, kind in kinds |= 1 << kind.rawValue }
+            self.kinds = kinds
+            let (method, isToldLength) = (request.method, kinds & (1 << RequestFields.Kind.contentLength.rawValue) != 0)
+            // Servers that want a length of every DELETE are told one by the field.
+            hasBody =
+                request.body.bytes?.isEmpty != true || method == .post || method == .put || method == .patch
+                || isToldLength && method != .get && method != .head && method != .trace
         }
 
         package func has(_ kind: RequestFields.Kind) -> Bool { kinds & (1 << kind.rawValue) != 0 }
@@ -51,7 +55,12 @@
     }
 
     package enum RequestFields {
-        package enum Kind: UInt16 { case accept, acceptEncoding, connection, contentType, expect, range, upgrade, framing, other }
+        package enum Kind: UInt16 {
+            case accept, acceptEncoding, connection, contentLength, contentType, expect, range, transferEncoding, upgrade, other
+
+            /// Whether it says how long a message is, which is written by who sends it.
+            package var framesMessage: Bool { self == .contentLength || self == .transferEncoding }
+        }
 
         /// Calls `body` with each field, `name:value`, and where its colon is.
         package static func forEach(in headers: HTTPHeaders, _ body: (UnsafeBufferPointer<UInt8>, Int, Kind) -> Void) {
@@ -74,7 +83,7 @@
         package static func trailers(of request: HTTPRequest) -> [[UInt8]] {
             var lines: [[UInt8]] = []
             forEach(in: request.trailers?() ?? [:]) { line, colon, kind in
-                guard kind != .framing else { return }
+                guard !kind.framesMessage else { return }
                 lines.append(Array(line[...colon]) + [UInt8(ascii: " ")] + Array(line[(colon + 1)...]))
             }
             return lines
@@ -87,9 +96,9 @@
             case 7: name.isFieldName("upgrade") ? .upgrade : .other
             case 10: name.isFieldName("connection") ? .connection : .other
             case 12: name.isFieldName("content-type") ? .contentType : .other
-            case 14: name.isFieldName("content-length") ? .framing : .other
+            case 14: name.isFieldName("content-length") ? .contentLength : .other
             case 15: name.isFieldName("accept-encoding") ? .acceptEncoding : .other
-            case 17: name.isFieldName("transfer-encoding") ? .framing : .other
+            case 17: name.isFieldName("transfer-encoding") ? .transferEncoding : .other
             default: .other
             }
         }

@@ -67,7 +67,7 @@
             }
             if let acceptEncoding { output.append("Accept-Encoding: ", acceptEncoding) }
             RequestFields.forEach(in: request.headers) { line, colon, kind in
-                guard kind != .framing, !Self.isHost(line, colon, kind) else { return }
+                guard !kind.framesMessage, !Self.isHost(line, colon, kind) else { return }
                 output.append(UnsafeBufferPointer(rebasing: line[...colon]))
                 if colon + 1 < line.count { output.append(" ") }
                 output.append(UnsafeBufferPointer(rebasing: line[(colon + 1)...]))

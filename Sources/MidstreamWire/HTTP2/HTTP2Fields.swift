@@ -40,7 +40,7 @@
         private mutating func append(_ headers: HTTPHeaders) {
             RequestFields.forEach(in: headers) { line, colon, kind in
                 let name = UnsafeBufferPointer(rebasing: line[..<colon])
-                guard kind != .framing, !Self.isOfConnection(name, line) else { return }
+                guard !kind.framesMessage, !Self.isOfConnection(name, line) else { return }
                 places.append((bytes.count, 0, 0))
                 let start = bytes.count
                 bytes += name
