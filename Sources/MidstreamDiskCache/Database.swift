@@ -128,7 +128,18 @@ final class Database {
     }
 
     /// Moves what the log holds into the database, as far as nobody reads it.
-    func checkpoint() { sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
+    ///
+    /// - Parameter isWhole: Whether others are kept from writing meanwhile and the log's file is emptied. So it is as well when that has more than
+    ///   16 MiB: while others write to it all the time, it would never be begun anew.
+    func checkpoint(isWhole: Bool = false) {
+        var frames: Int32 = 0
+        sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_PASSIVE, &frames, nil)
+        guard isWhole || frames > 4096 else { return }
+        // One who reads holds up all who write.
+        setPatience(.milliseconds(50))
+        sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        setPatience(Self.patience)
+    }
 
     private func prepared(_ sql: String) throws -> OpaquePointer {
         if let statement = statements[sql] { return statement }

@@ -394,6 +394,44 @@ struct DiskStoreTests {
         #expect(try await idle.bytes > 8 << 20)
     }
 
+    @Test("a log that has grown is emptied, and so are file and log when all is removed")
+    func emptied() async throws {
+        let store = DiskCacheStore(folder.url)
+        let database = folder.database
+        let size: @Sendable (String) -> Int = { name in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: database + name)
+            return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+        }
+        // While nothing else can look after it.
+        let log = try await store.perform { table in
+            for number in 0..<2_500 {
+                let url = "http://h.test/\(number)"
+                let request = HTTPRequest(RequestURL(url))
+                let entry = CacheEntry(
+                    of: HTTPResponse(status: 200, request: request), to: request, key: CacheKey(url: url), length: 10_000)
+                _ = try table.insert(entry.adding(0..<10_000), .bytes(bytes(10_000))) { true }
+            }
+            return size("-wal")
+        }
+        #expect(log > 16 << 20)
+        await store.maintainNow()
+        #expect(size("-wal") < 8 << 20 && size("") > 16 << 20)
+        try await store.removeAll(origin: nil)
+        #expect(size("") + size("-wal") < 200_000)
+    }
+
+    @Test("the file shrinks with what it may hold")
+    func shrinking() async throws {
+        let full = DiskCacheStore(folder.url)
+        let client = client(full) { sized($0) }
+        for number in 0..<800 { _ = try await client.send(HTTPRequest("http://h.test/\(number)/10000")) }
+        await full.maintainNow()
+        let small = DiskCacheStore(folder.url, maximumBytes: 1 << 20)
+        for _ in 0..<6 { await small.maintainNow() }
+        let file = try #require(FileManager.default.contents(atPath: folder.database))
+        #expect(file.count < 4 << 20, "\(file.count)")
+    }
+
     @Test("the log is taken over into the database after validations alone, too")
     func logOfValidations() async throws {
         // By another store, which has planned to look after it.
