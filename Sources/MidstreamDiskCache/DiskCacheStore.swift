@@ -152,6 +152,8 @@ public final class DiskCacheStore: CacheStore {
     public func removeAll(origin: String?) async throws {
         removals.removeAll(origin: origin)
         let bodies = try await enqueue { [self] in try removeRows(origin: origin, since: $0) }.value().get()
+        // The log's room is given back later where another process was at it.
+        planMaintenance { _ in }
         // Without the lock, and where nobody waits for anything else.
         let end = Suspension<Void>()
         DispatchQueue.global().async { [folder] in

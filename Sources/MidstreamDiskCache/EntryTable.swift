@@ -210,7 +210,14 @@ final class EntryTable {
         // What a damaged one held, too. Listed before, since what comes into the folder afterwards belongs to a new row.
         let names = folder.bodyNames
         folder.removeDamaged()
-        return try removedRows("? IS NULL", .null) + names.compactMap { UInt64($0, radix: 16) }
+        // All pages go with the file's end, and to overwrite each before takes as much room again, which there may not be.
+        let overwrites = try database.run("PRAGMA secure_delete").first?.first?.integer ?? 0
+        try database.execute("PRAGMA secure_delete=OFF")
+        defer { try? database.execute("PRAGMA secure_delete=\(["OFF", "ON", "FAST"][Int(min(max(overwrites, 0), 2))])") }
+        let rows = try removedRows("? IS NULL", .null)
+        try? database.execute("VACUUM")
+        database.checkpoint(isWhole: true)
+        return rows + names.compactMap { UInt64($0, radix: 16) }
     }
 
     func remove(_ id: Int64) throws { try removeRows("id = ?", .integer(id)) }

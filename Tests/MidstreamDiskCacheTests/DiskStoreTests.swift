@@ -420,18 +420,6 @@ struct DiskStoreTests {
         #expect(size("") + size("-wal") < 200_000)
     }
 
-    @Test("the file shrinks with what it may hold")
-    func shrinking() async throws {
-        let full = DiskCacheStore(folder.url)
-        let client = client(full) { sized($0) }
-        for number in 0..<800 { _ = try await client.send(HTTPRequest("http://h.test/\(number)/10000")) }
-        await full.maintainNow()
-        let small = DiskCacheStore(folder.url, maximumBytes: 1 << 20)
-        for _ in 0..<6 { await small.maintainNow() }
-        let file = try #require(FileManager.default.contents(atPath: folder.database))
-        #expect(file.count < 4 << 20, "\(file.count)")
-    }
-
     @Test("the log is taken over into the database after validations alone, too")
     func logOfValidations() async throws {
         // By another store, which has planned to look after it.
