@@ -55,6 +55,34 @@
                 ("Content-Length: 20\r\n\r\n01234567890123456789", .bodyTooLarge),
                 ("Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", .decoding),
             ] as [(String, HTTPError.Code)])
+        func `A 401 is answered whatever is wrong with its body`(_ rest: String, _ code: HTTPError.Code) async throws {
+            let server = try RawServer { connection in
+                guard let head = connection.readHead() else { return }
+                connection.write(head.contains("Bearer new") ? RawServer.okResponse : "HTTP/1.1 401 Unauthorized\r\n\(rest)")
+            }
+            let configuration = HTTPClient.Configuration(maximumBufferedBody: 10)
+            let client = testClient(baseURL: server.url, configuration: configuration, transport: testedTransport()) {
+                ClosureHTTPInterceptor { request, next in
+                    let response = try await next(request)
+                    guard response.status == .unauthorized else { return response }
+                    response.body.close()
+                    var request = request
+                    request.headers[.authorization] = "Bearer new"
+                    return try await next(request)
+                }
+            }
+            #expect(try await client.send(HTTPRequest("/")).body.bytes == Array("ok".utf8))
+            let plain = testClient(baseURL: server.url, configuration: configuration, transport: testedTransport())
+            #expect(await httpError { try await plain.send(HTTPRequest("/")) }?.code == code)
+        }
+
+        @Test(
+            arguments: [
+                ("Content-Length: 10\r\n\r\nabc", .connectionLost),
+                ("Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", .protocolViolation),
+                ("Content-Length: 20\r\n\r\n01234567890123456789", .bodyTooLarge),
+                ("Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", .decoding),
+            ] as [(String, HTTPError.Code)])
         func `A redirect is followed whatever is wrong with its body`(_ rest: String, _ code: HTTPError.Code) async throws {
             let server = try RawServer { connection in
                 guard let head = connection.readHead() else { return }
@@ -78,9 +106,10 @@
         }
 
         @Test func `An upload that fails behind an early redirect isn't followed by it`() async throws {
-            let isAnswered = Gate()
+            let (isAnswered, heads) = (Gate(), Locked(0))
             let server = try RawServer { connection in
                 guard connection.readHead() != nil else { return }
+                heads.withLock { $0 += 1 }
                 connection.write("HTTP/1.1 303 See Other\r\nLocation: /new\r\nContent-Length: 5\r\n\r\nab")
                 isAnswered.open()
                 _ = connection.readHead()
@@ -92,7 +121,8 @@
                 }
             }
             let client = testClient(transport: testedTransport())
-            #expect(await httpError { try await client.send(HTTPRequest(.post, server.url, body: body)) } != nil)
+            let error = await httpError { try await client.send(HTTPRequest(.post, server.url, body: body)) }
+            #expect(error?.code == .bodyUnreadable && heads.withLock { $0 } == 1)
         }
 
         @Test func `A refused connection was never a request`() async throws {

@@ -262,7 +262,9 @@ struct FlowTests {
 
     @Test("what a request has written to elsewhere is forgotten, too")
     func destination() async throws {
-        let bench = CacheBench { HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=99"], body: .text("x"), request: $0) }
+        let bench = CacheBench { request in
+            HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=99"], body: .text("x"), request: request)
+        }
         let urls = ["http://cache.test/b", "http://elsewhere.test/b"]
         for url in urls {
             _ = try await bench.get(url)

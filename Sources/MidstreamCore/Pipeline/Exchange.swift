@@ -188,17 +188,14 @@ struct Exchange: Interceptor {
         }
     }
 
-    /// Takes a body into memory. That of a redirect is of no use to who follows it, whatever is wrong with it; who doesn't hears of that by
-    /// reading it.
+    /// Takes a body into memory. Where it can't, and the head may be enough, who needs the body gets the failure when reading it.
     @inline(never)
     nonisolated(nonsending)
         private static func buffer(_ response: inout HTTPResponse, upTo limit: Int) async throws
     {
         do {
             try await response.buffer(upTo: limit)
-        } catch {
-            let mayLeadElsewhere = response.status.isRedirectToFollow && response.headers.contains(.location)
-            guard mayLeadElsewhere, !(error is CancellationError) else { throw error }
+        } catch let error as HTTPError where error.leavesEnough(of: response.status, response.headers) {
             response.body = .incoming(next: { throw error }, close: {})
         }
     }

@@ -71,9 +71,17 @@ package struct Redirects: HTTPInterceptor {
     }
 }
 
+extension HTTPError {
+    /// Whether a response whose body ended with this may be gone on with: its head may be all that anybody wants of it, of a redirect that is
+    /// followed and of a 401 that is answered with credentials. Not where time is over, or a digest says that somebody has changed it.
+    package func leavesEnough(of status: HTTPStatus, _ headers: HTTPHeaders) -> Bool {
+        phase == .answered && !isRefusedHere && code != .timeout && code != .digestMismatch
+            && (status == .unauthorized || status.isRedirectToFollow && headers.contains(.location))
+    }
+}
+
 extension HTTPStatus {
-    /// Whether it is one of those by which a `Location` is followed.
-    package var isRedirectToFollow: Bool {
+    fileprivate var isRedirectToFollow: Bool {
         switch code {
         case 301, 302, 303, 307, 308: true
         default: false

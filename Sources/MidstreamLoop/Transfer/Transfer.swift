@@ -285,8 +285,8 @@
         }
 
         private func tell(_ error: any Error) {
-            if stream == nil, let redirect = redirect(endingWith: error) {
-                return resume(with: .success(ArrivedResponse(response: redirect)))
+            if stream == nil, let response = head(endingWith: error) {
+                return resume(with: .success(ArrivedResponse(response: response)))
             }
             stream?.finish(error, trailers: nil, metrics: nil)
             // The error is the stream's to report, but a caller that has been cancelled wants no response.

@@ -131,16 +131,15 @@
             return true
         }
 
-        /// The head of a redirect, whose body isn't missed by who follows it; nil when it isn't one, and for what isn't its body's fault.
+        /// The head of a response whose body needn't be missed, such as a redirect's; nil for others, and for what isn't the body's fault.
         /// Reading the body throws why it isn't whole.
-        final func redirect(endingWith error: any Error) -> HTTPResponse? {
-            guard let failure = error as? HTTPError, failure.phase == .answered, !failure.isRefusedHere,
-                failure.code != .digestMismatch, HTTPStatus(head.status).isRedirectToFollow, headers.contains(.location)
-            else { return nil }
+        final func head(endingWith error: any Error) -> HTTPResponse? {
+            guard let failure = error as? HTTPError, failure.leavesEnough(of: HTTPStatus(head.status), headers) else {
+                return nil
+            }
             return HTTPResponse(
                 status: HTTPStatus(head.status), headers: headers, body: .incoming(next: { throw failure }, close: {}),
-                request: request,
-                version: head.version, metrics: metrics)
+                request: request, version: head.version, metrics: metrics)
         }
 
         /// What a `Transfer-Encoding` says (RFC 9112 §6.1).

@@ -338,8 +338,9 @@ struct RedirectTests {
 
     @Test("a redirect is followed whatever is wrong with its body, and fails by it when it isn't", arguments: [true, false])
     func brokenBody(isFollowed: Bool) async throws {
+        let broken = HTTPBody.incoming(next: { throw HTTPError(.decoding, phase: .answered) }, close: {})
         let stub = StubTransport(sequence: [
-            .respond(302, headers: ["Location": "/new"], body: .incoming(next: { throw HTTPError(.decoding) }, close: {})),
+            .respond(302, headers: ["Location": "/new"], body: broken),
             .respond(.ok),
         ])
         var request = HTTPRequest("https://h/")

@@ -117,7 +117,10 @@ import Testing
         #expect(DigestChallenge.best(in: ["WWW-Authenticate": field]) == nil)
     }
 
-    @Test(arguments: ["realm=, qop=\"auth\", nonce=YWJj==", "qop=\"auth\", nonce=YWJj==, algorithm=MD5", "nonce=YWJj==, realm=, algorithm="])
+    @Test(
+        arguments: [
+            "realm=, qop=\"auth\", nonce=YWJj==", "qop=\"auth\", nonce=YWJj==, algorithm=MD5", "nonce=YWJj==, realm=, algorithm=",
+        ])
     func challengesOfSmallServersAreAnswered(parameters: String) throws {
         let challenge = try #require(DigestChallenge.best(in: ["WWW-Authenticate": "Digest \(parameters)"]))
         #expect(challenge.realm.isEmpty && challenge.nonce == "YWJj==")
