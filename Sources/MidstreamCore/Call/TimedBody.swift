@@ -2,7 +2,7 @@ internal import Interception
 
 extension Call {
     /// Whether the deadline covers the body of a streamed response to a request.
-    func deadlineCoversBody(of request: HTTPRequest) -> Bool {
+    package func deadlineCoversBody(of request: HTTPRequest) -> Bool {
         request.deadlineCoversBody ?? owner.limits.deadlineCoversBody ?? false
     }
 }

@@ -8,7 +8,8 @@ public import MidstreamCore
 /// ```
 ///
 /// Each exchange carries the rest of the attempt's timeout or of the call's deadline, whichever ends first. A request without either
-/// carries nothing, and one that has the field already keeps it.
+/// carries nothing, and one that has the field already keeps it. A streamed call, of which these cover the head alone, carries the rest of a
+/// deadline that covers its body (``HTTPRequest/deadlineCoversBody``), or nothing: servers end an answer whose time is over.
 public final class DeadlineHeader: HTTPInterceptor {
     /// The field, and the format of its value.
     struct Format: Sendable, Hashable {
@@ -103,6 +104,15 @@ public final class DeadlineHeader: HTTPInterceptor {
     /// It waits for nothing, and serves all alike.
     public var traits: InterceptorTraits { [.endsInTime, .impersonal] }
 
+    /// How long the whole answer may take; nil: for ever. The head of a streamed one is waited for no longer than its body lasts.
+    private static func timeForAll(of request: HTTPRequest, _ left: Duration?, _ position: ChainPosition) -> Duration? {
+        guard let call = position.call, call.delivery == .streamed else { return left }
+        var all = position
+        all.timeout = .max
+        if !call.deadlineCoversBody(of: request) { all.deadline = .max }
+        return all.timeLeft
+    }
+
     /// Adds the field.
     ///
     /// - Throws: ``HTTPError/Code/timeout`` for a request that is hopeless.
@@ -110,7 +120,9 @@ public final class DeadlineHeader: HTTPInterceptor {
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
         var request = request
         let left = next.timeLeft
-        if let left, !request.headers.contains(format.field) { request.headers[format.field] = format.value(left) }
+        if let left = Self.timeForAll(of: request, left, next.position), !request.headers.contains(format.field) {
+            request.headers[format.field] = format.value(left)
+        }
         guard let table else { return try await next(request) }
         let start = table.time.now(next)
         let times = table.state(for: request, at: start)

@@ -30,6 +30,20 @@ struct DeadlineHeaderTests {
         #expect(stub.requests.map { $0.headers[HTTPHeaders.Name(name)] } == [value, nil])
     }
 
+    @Test("a streamed answer has the time of a deadline that covers its body, and no other")
+    func streamed() async throws {
+        let stub = StubTransport(status: 200)
+        let client = bench.client(stub, interceptors: { DeadlineHeader(milliseconds: "X-T") })
+        var request = HTTPRequest("/")
+        request.timeout = .milliseconds(2_500)
+        request.deadline = .seconds(9)
+        for covers in [nil, false, true] {
+            request.deadlineCoversBody = covers
+            try await client.stream(request).body.close()
+        }
+        #expect(stub.requests.map { $0.headers["X-T"] } == [nil, nil, "9000"])
+    }
+
     @Test(
         "gRPC's eight digits are enough for any time",
         arguments: [
