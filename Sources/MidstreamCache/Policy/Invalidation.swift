@@ -11,7 +11,8 @@ enum Invalidation {
         var urls = [target]
         // What MOVE and COPY write to (RFC 4918 §10.3) as well.
         let others = [
-            response.headers.values(.location).first, response.headers.values(.contentLocation).first, request.headers["Destination"],
+            response.headers.values(.location).first, response.headers.values(.contentLocation).first,
+            request.headers["Destination"],
         ]
         for case let value? in others {
             guard

@@ -62,6 +62,11 @@ struct BoundarySearch {
         }
     }
 
+    /// Whether bytes are all of a separating line but its end.
+    func isDelimiter(_ bytes: ArraySlice<UInt8>, isAtLineStart: Bool) -> Bool {
+        bytes.elementsEqual(delimiter) || isAtLineStart && bytes.elementsEqual(delimiter[lineEnd.count...])
+    }
+
     private func match(
         _ bytes: UnsafeBufferPointer<UInt8>, at start: Int, _ delimiter: ArraySlice<UInt8>, _ isAtEnd: Bool
     ) -> Match {

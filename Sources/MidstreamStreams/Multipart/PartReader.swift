@@ -8,6 +8,8 @@ struct PartReader {
         case preamble
         case head
         case content
+        /// Within the line of a boundary, which has ended a part.
+        case boundary
         /// Behind the last boundary.
         case epilogue
     }
@@ -30,6 +32,8 @@ struct PartReader {
     private var place = Place.preamble
     /// A boundary may stand here without a line end before it.
     private var isAtLineStart = true
+    /// Whether the part is JSON, of which no line begins as a boundary does, so that one needs no end.
+    private var isJSON = false
 
     init(_ body: HTTPBody, boundary: String) {
         self.body = body.fromStart
@@ -40,7 +44,11 @@ struct PartReader {
 
     /// The head of the next part, whatever is left of the one before; nil at the end.
     mutating func nextHead() async throws -> HTTPHeaders? {
-        while place != .head, place != .epilogue { _ = try await nextContent() }
+        if place == .boundary {
+            place = .content
+            try await fill()
+        }
+        while place != .head, place != .epilogue { _ = try await nextContent(untilBoundary: false) }
         guard place == .head else {
             try await passOverEpilogue()
             return nil
@@ -49,11 +57,16 @@ struct PartReader {
         let head = try await readHead()
         place = .content
         isAtLineStart = true
+        let type = head[.contentType] ?? ""
+        isJSON = type.hasASCIIPrefix("application/json") || type.hasASCIIPrefix("application/graphql-response+json")
         return head
     }
 
     /// The next piece of the part's content, or of what stands before the first part; nil at its end.
-    mutating func nextContent() async throws -> [UInt8]? {
+    ///
+    /// - Parameter untilBoundary: Whether the line of a boundary needn't have come as a whole, where what stands there must be one: servers send
+    ///   it with the part before, so that this is read at once, and its end with the next.
+    mutating func nextContent(untilBoundary: Bool = true) async throws -> [UInt8]? {
         guard place == .content || place == .preamble else { return nil }
         while true {
             switch find() {
@@ -68,6 +81,12 @@ struct PartReader {
                 guard !isAtEnd else {
                     throw HTTPError(
                         .connectionLost, "The body ended before its last boundary, after \(partCount) parts.", phase: .answered)
+                }
+                if untilBoundary, isJSON, place == .content,
+                    searches[0].isDelimiter(buffer[position...], isAtLineStart: isAtLineStart)
+                {
+                    place = .boundary
+                    return nil
                 }
                 try await fill()
             }

@@ -218,6 +218,20 @@ struct ResponsePartsTests {
         #expect(try await parts.next() == nil)
     }
 
+    @Test("A part that is JSON ends where a boundary begins, whose line comes with the next part")
+    func earlyBoundary() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        let head = "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n"
+        continuation.yield(Array("\r\n--b\(head){}\r\n--b".utf8))
+        let parts = ResponseParts(response(.once(stream)))
+        #expect(try await #require(try await parts.next()).body.collect() == Array("{}".utf8))
+        for text in ["\r", "\nContent-Type: application/json\r\n\r\n[]\r\n--", "b--"] { continuation.yield(Array(text.utf8)) }
+        let second = try #require(try await parts.next())
+        continuation.finish()
+        #expect(try await second.body.collect() == Array("[]".utf8))
+        #expect(try await parts.next() == nil)
+    }
+
     @Test("An error behind the last boundary is one: a digest that doesn't match, say")
     func errorInTheEpilogue() async throws {
         let body = HTTPBody.once(chunks("--b\r\n\r\nx\r\n--b--")).checked {
