@@ -296,15 +296,15 @@
         }
 
         /// A frame of any kind comes.
-        func willReceive(frame type: UInt8, length: Int, ofStream stream: Int32) {
+        func willReceive(frame type: UInt8, length: Int, isLast: Bool, ofStream stream: Int32) {
             untold -= length + 9
             // A CONTINUATION goes on with the fields.
             guard type != 9 else {
-                receiving?.willReceive(frame: length)
+                receiving?.willReceive(frame: length, isOfBody: false, isLast: false)
                 return idleFrames += 1
             }
             receiving = type == 1 ? streams[stream] : nil
-            (type == 0 ? streams[stream] : receiving)?.willReceive(frame: length)
+            (type == 0 ? streams[stream] : receiving)?.willReceive(frame: length, isOfBody: type == 0, isLast: isLast)
             // The head of a response that is waited for is something, and so are bytes of a body.
             if receiving == nil { idleFrames += 1 } else { forgetIdleFrames() }
         }

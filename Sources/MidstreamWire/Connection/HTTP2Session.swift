@@ -126,7 +126,9 @@
         static func install(in callbacks: OpaquePointer?) {
             nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, head, context in
                 if let head = head?.pointee {
-                    HTTP2Callbacks.owner(context)?.willReceive(frame: head.type, length: head.length, ofStream: head.stream_id)
+                    HTTP2Callbacks.owner(context)?.willReceive(
+                        frame: head.type, length: head.length, isLast: head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0,
+                        ofStream: head.stream_id)
                 }
                 return 0
             }

@@ -31,6 +31,9 @@
         @exclusivity(unchecked) private var isClosed = false
         /// The server has broken a rule of the messages.
         @exclusivity(unchecked) var isViolated = false
+        /// The bytes of the body's frames that have begun to come, padding included, and whether the server's last frame has.
+        @exclusivity(unchecked) private var announced: Int64 = 0
+        @exclusivity(unchecked) private var hasAnnouncedEnd = false
 
         init(_ transfer: WireTransfer, on connection: HTTP2Connection) {
             self.transfer = transfer
@@ -106,7 +109,11 @@
         // MARK: Receiving
 
         /// Notes that a frame comes, of so many bytes beside its head.
-        func willReceive(frame length: Int) { transfer.measured.bytes += Int64(length) + 9 }
+        func willReceive(frame length: Int, isOfBody: Bool, isLast: Bool) {
+            transfer.measured.bytes += Int64(length) + 9
+            if isOfBody { announced += Int64(length) }
+            if isLast { hasAnnouncedEnd = true }
+        }
 
         /// False stops the stream.
         func receive(field name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -213,6 +220,10 @@
             isClosed = true
             guard transfer.isUnderWay else { return connection.remove(self, nil) }
             if let failure = transfer.failure { return fail(failure) }
+            // nghttp2 takes it for a violation, and tells no more of it.
+            if isViolated, hasAnnouncedEnd, let length = transfer.expectedLength, announced < length {
+                return fail(.connectionLost, "The body ended after \(announced) of \(length) bytes.")
+            }
             if isViolated { return fail(.protocolViolation, "The response broke a rule of HTTP/2: \(code.name).") }
             // What came before it waits for its reader.
             if hasEnd { return }

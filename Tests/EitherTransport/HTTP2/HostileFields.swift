@@ -50,7 +50,7 @@
                 Frame.headers(field("content-length", "2"), stream: $0) + Frame.data("o", stream: $0)
                     + Frame.data("kmore", end: true, stream: $0)
             },
-            answering("less than content-length", .malformed) {
+            answering("less than content-length", .lost, .shortBodyIsAViolation) {
                 Frame.response("ok", [HPACKField("content-length", "5")], stream: $0)
             },
             answering("nothing of content-length", .malformed) {

@@ -96,6 +96,8 @@
         case priorityIsChecked
         /// The end of the connection takes the place of END_STREAM once the body is as long as its `content-length`, before 8.1.0.
         case lengthEndsStream
+        /// A body that ends before its `content-length` isn't told from other violations.
+        case shortBodyIsAViolation
 
         /// The outcomes that the transport may have instead; empty: none.
         var outcomes: [Result] {
@@ -103,6 +105,7 @@
             return switch self {
             case .brokenConnectionPassesForEnd: [.failure(.timeout), .success("")]
             case .goAwayIsAnError: [.failure(.connectionLost)]
+            case .shortBodyIsAViolation: [.failure(.protocolViolation)]
             case .priorityIsChecked: [.failure(.connectionLost), .failure(.protocolViolation)]
             case .cleanResetPassesForEnd, .badFieldsAreLeftOut, .smallStatusIsTaken, .lengthEndsStream: [.success("ok")]
             }
