@@ -29,6 +29,8 @@ struct ResponseDecisionTests {
         Row(section: "9111 §4.3.4", status: 304, expected: "freshen"),
         Row(section: "9111 §4.3.4", tag: "W/\"a\"", status: 304, response: ["ETag": "\"a\""], expected: "freshen"),
         Row(section: "9111 §4.3.4", status: 304, response: ["ETag": "\"b\""], expected: "again"),
+        Row(section: "9111 §4.3.4", tag: "\"a-gzip\"", status: 304, response: ["ETag": "\"a\""], expected: "freshen"),
+        Row(section: "9111 §4.3.4", tag: "\"a-b\"", status: 304, response: ["ETag": "\"a\""], expected: "again"),
         Row(section: "9111 §4.3.4", status: 304, response: ["ETag": "W/\"b\""], expected: "freshen"),
         Row(section: "9111 §4.3.3", status: 200, response: ["ETag": "\"b\""], expected: "store"),
         Row(

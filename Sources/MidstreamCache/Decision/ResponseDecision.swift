@@ -82,6 +82,7 @@ extension CacheRules {
         if let tag = response.headers.values("ETag").first.flatMap({ EntityTag($0) }) {
             let tagged = variants.first { $0.head.tag?.isStronglyEqual(to: tag) ?? false }
             if let entry = tagged ?? variants.first(where: { $0.head.tag?.isWeaklyEqual(to: tag) ?? false }) { return entry }
+            if let entry = variants.first(where: { $0.head.tag?.isCodedForm(of: tag) ?? false }) { return entry }
             if tag.isStrong {
                 variants.removeAll { $0.head.tag != nil }
                 if match?.head.tag != nil { match = nil }

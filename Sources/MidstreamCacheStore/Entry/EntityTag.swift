@@ -27,6 +27,16 @@ package struct EntityTag: Sendable, Hashable {
     /// The weak comparison.
     package func isWeaklyEqual(to other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 
+    /// Whether it is another one with the name of a content coding behind it, as servers mark what they have encoded; some leave that out of
+    /// the 304 that answers it.
+    package func isCodedForm(of other: EntityTag) -> Bool {
+        guard isWeak == other.isWeak, opaque.utf8.starts(with: other.opaque.utf8) else { return false }
+        let suffix = opaque.utf8.dropFirst(other.opaque.utf8.count)
+        return ["gzip", "br", "zstd", "deflate"].contains { coding in
+            ["-", "--"].contains { suffix.elementsEqual("\($0)\(coding)".utf8) }
+        }
+    }
+
     /// Whether two representations with it are the same byte for byte.
     package var isStrong: Bool { text.utf8.first == Self.quote && text.utf8.last == Self.quote && text.utf8.count >= 2 }
 

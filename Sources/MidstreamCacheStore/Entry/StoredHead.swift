@@ -84,6 +84,7 @@ package final class StoredHead: Sendable {
     ) -> StoredHead {
         let said = ResponseFields(response.headers, at: responseTime)
         var fields = StoredFields.updated(fields, by: response, said, rules: rules)
+        if let tag, let news = fields[.etag].flatMap({ EntityTag($0) }), tag.isCodedForm(of: news) { fields[.etag] = tag.text }
         if !mayProveVersion {
             fields[.etag] = tag?.text
             if tag == nil { fields.remove(.lastModified) }
