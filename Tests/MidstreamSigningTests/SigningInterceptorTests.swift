@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func theHashOfTheBodyIsSentWhereItIsAskedFor() async throws {
-        for (service, isSent) in [("s3", true), ("aoss", true), ("execute-api", false)] {
+        for (service, isSent) in [("s3", true), ("aoss", true), ("s3express", true), ("glacier", true), ("execute-api", false)] {
             var request = HTTPRequest(.post, "https://a.example/", body: .text("x"))
             try await AWSSignerV4(region: "r", service: service) { AWSCredentials(accessKeyID: "a", secretAccessKey: "b") }
                 .sign(&request)

@@ -26,7 +26,8 @@ extension HTTPHeaders {
         static let sensitive = FieldNameTable([
             .authorization, .proxyAuthorization, .cookie, .setCookie, "Authentication-Info", "Proxy-Authentication-Info",
             "X-API-Key", "API-Key", "apikey", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key", "X-Auth-Token", "X-Access-Token",
-            "X-Refresh-Token", "X-CSRF-Token", "X-XSRF-Token", "X-Amz-Security-Token", "X-Token", "X-Session-Token",
+            "X-Refresh-Token", "X-CSRF-Token", "X-XSRF-Token", "X-Amz-Security-Token", "X-Amz-S3session-Token", "X-Token",
+            "X-Session-Token",
             "X-Vault-Token", "Private-Token", "X-Amz-Server-Side-Encryption-Customer-Key",
             "X-Amz-Copy-Source-Server-Side-Encryption-Customer-Key", "X-Goog-Encryption-Key", "X-Goog-Copy-Source-Encryption-Key",
             "X-MS-Encryption-Key", "X-Shopify-Access-Token", "X-Auth-Key", "X-AWS-EC2-Metadata-Token", "Job-Token",

@@ -97,7 +97,8 @@ struct SecretItems {
     /// Those of any program.
     static var usual: [String] {
         let names = [
-            "key", "sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "awsaccesskeyid",
+            "key", "sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-amz-s3session-token",
+            "awsaccesskeyid",
             "x-goog-signature", "x-goog-credential", "upload_id", "temp_url_sig", "x-oss-signature", "x-oss-credential",
             "x-oss-security-token", "q-signature", "code",
         ]

@@ -48,7 +48,7 @@ public struct AWSSignerV4: RequestSigner {
     /// Makes a signer.
     ///
     /// - Parameters:
-    ///   - service: The service's name for signing. `s3` and its kin (`s3-object-lambda`, `s3-outposts`) have rules of
+    ///   - service: The service's name for signing. `s3` and its kin (`s3express`, `s3-object-lambda`, `s3-outposts`) have rules of
     ///     their own for the path and the body, which are followed.
     ///   - placement: Where the signature goes; the headers by default.
     ///   - payload: What is signed of the body; its hash by default.
@@ -129,7 +129,7 @@ public struct AWSSignerV4: RequestSigner {
         return request.urlText
     }
 
-    private var isS3: Bool { ["s3", "s3-object-lambda", "s3-outposts"].contains(service) }
+    private var isS3: Bool { ["s3", "s3express", "s3-object-lambda", "s3-outposts"].contains(service) }
 
     private func addHeaders(
         to message: inout CanonicalRequest, _ credentials: AWSCredentials, _ scope: SigningScope
@@ -137,7 +137,7 @@ public struct AWSSignerV4: RequestSigner {
         message.headers["X-Amz-Date"] = scope.timestamp
         if let token = credentials.sessionToken { message.headers["X-Amz-Security-Token"] = token }
         message.payloadHash = try await payloadHash(of: message.request)
-        if isS3 || service == "aoss" || message.payloadHash == CanonicalRequest.unsignedPayload {
+        if isS3 || ["aoss", "glacier"].contains(service) || message.payloadHash == CanonicalRequest.unsignedPayload {
             message.headers["X-Amz-Content-SHA256"] = message.payloadHash
         }
     }
