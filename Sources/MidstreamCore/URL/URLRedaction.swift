@@ -76,6 +76,7 @@ extension URLText {
         "access token", "refresh token", "id token", "id token hint", "subject token", "actor token", "registration access token",
         "auth token", "bearer token", "session token", "csrf token", "xsrf token", "api token", "private token", "client secret",
         "client assertion", "code verifier", "device code", "client token", "secret id", "identity token", "api key",
+        "token secret", "oauth token", "oauth token secret", "oauth verifier", "oauth signature", "consumer secret",
         "access key", "subscription key", "private key", "secret key", "secret access key", "aws secret access key",
         "user password", "old password", "current password", "new password", "confirm password", "password confirmation",
     ]

@@ -35,6 +35,7 @@ struct RecordRedactionTests {
             "newPassword", "current_password", "confirm-password", "passwordConfirmation", "subject_token", "deviceCode",
             "id_token_hint", "authorization", "Authorization", "private_token", "apiToken", "api_token", "access_key",
             "subscription-key", "client_token", "SecretID", "identityToken", "exaApiKey", "TAVILY_API_KEY",
+            "oauth_token", "oauth_token_secret", "oauth_signature", "oauth_verifier", "tokenSecret", "consumer_secret",
         ])
     func sameNames(name: String) {
         let (redaction, form) = (Redaction(), "application/x-www-form-urlencoded")
