@@ -249,7 +249,11 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// A value with its URLs as a function shows them.
     static func shown(_ value: String, of name: Name, by url: (String) -> String) -> String {
-        if namesOfURLs.contains(name) || URLText(value.withWebScheme).webScheme != nil { return url(value) }
+        if namesOfURLs.contains(name)
+            || URLText(value).scheme.map({ ["http", "https", "ws", "wss"].contains($0.lowercased()) }) == true
+        {
+            return url(value)
+        }
         if name == "Sec-WebSocket-Protocol", holdsCredential(protocols: value) { return .withheld }
         guard name == .link else { return value }
         // Each for itself, since one may seem to be a part of the query before it: targets end with `>`, anchors with a quotation mark.
