@@ -46,8 +46,8 @@ public struct CookieInterceptor: HTTPInterceptor {
         let fields = response.receivedHeaders.values(.setCookie)
         guard !fields.isEmpty else { return }
         // An interceptor further in may have sent it elsewhere.
-        let serverTime = response.receivedHeaders.serverTime
-        let outcomes = jar.store(fields, from: response.request.urlText, at: serverTime, since: removals)
+        let times = response.receivedHeaders.serverTimes
+        let outcomes = jar.store(fields, from: response.request.urlText, at: times, since: removals)
         response.note(outcomes.map(\.description).joined(separator: ", "))
     }
 

@@ -127,12 +127,14 @@ extension CookieJar {
     /// Applies the `Set-Cookie` fields of a response from a URL. Those that a server may not send are ignored.
     ///
     /// - Parameters:
-    ///   - serverTime: The time by the server's clock; nil: it is that of the jar.
+    ///   - serverTimes: Between which the time by the server's clock is; nil: it is that of the jar.
     ///   - removals: How often all cookies had been removed when the request was sent; nil: none is under way.
-    func store(_ fields: [String], from url: String, at serverTime: Date? = nil, since removals: Int? = nil) -> [Outcome] {
+    func store(_ fields: [String], from url: String, at serverTimes: ClosedRange<Date>? = nil, since removals: Int? = nil)
+        -> [Outcome]
+    {
         guard let target = CookieTarget(url) else { return [] }
         let now = now()
-        let difference = serverTime.map { now.timeIntervalSince($0) } ?? 0
+        let difference = serverTimes.map { now.timeIntervalSince(min(max(now, $0.lowerBound), $0.upperBound)) } ?? 0
         let ahead = abs(difference) <= Self.mostAhead ? difference : 0
         let outcomes = fields.prefix(Self.maximumPerResponse).map {
             store($0, from: target, at: now, ahead: ahead, since: removals)

@@ -59,6 +59,8 @@ struct CookieInterceptorTests {
         arguments: [
             ("Tue, 14 Nov 2023 22:13:20 GMT", nil, "Tue, 14 Nov 2023 22:43:20 GMT", 1_800),
             ("Tue, 14 Nov 2023 22:13:20 GMT", "600", "Tue, 14 Nov 2023 22:43:20 GMT", 1_200),
+            // Who stands before a cache has written the date.
+            ("Wed, 15 Nov 2023 00:13:20 GMT", "3600", "Wed, 15 Nov 2023 00:43:20 GMT", 1_800),
             ("Wed, 15 Nov 2023 02:13:20 GMT", nil, "Wed, 15 Nov 2023 02:12:20 GMT", nil),
             ("Tue, 14 Nov 2023 22:13:20 GMT", nil, "Thu, 01 Jan 1970 00:00:00 GMT", nil),
             (nil, nil, "Tue, 14 Nov 2023 22:43:20 GMT", nil),

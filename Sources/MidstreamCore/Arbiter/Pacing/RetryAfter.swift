@@ -22,7 +22,10 @@ extension HTTPResponse {
 
 extension HTTPHeaders {
     /// The server's time: the response's `Date`, and the time for which a cache has kept it since. Nil: it doesn't tell.
-    package var serverTime: Date? { self[.date].flatMap { HTTPDate.parse($0) }.map { $0 + Double(age) } }
+    package var serverTime: Date? { serverTimes?.upperBound }
+
+    /// Between which times the server's is: who stands before a cache may have written a `Date` of its own beside the cache's `Age`.
+    package var serverTimes: ClosedRange<Date>? { self[.date].flatMap { HTTPDate.parse($0) }.map { $0...($0 + Double(age)) } }
 
     /// For how many seconds a cache has kept the response. Of a list the first counts (RFC 9111 §5.1). What is longer than 68 years is longer
     /// than what anything is asked for.
