@@ -38,7 +38,8 @@ public struct StrictTransportHost: Sendable, Hashable, Codable {
         return name[name.utf8.index(after: start)...]
     }
 
-    /// Whether it may be one: addresses are not (RFC 6797 §8.1.1), in whatever spelling.
+    /// Whether it may be one: addresses are not (RFC 6797 §8.1.1), in whatever spelling, nor is this machine, of which each port is another
+    /// server (Fetch, "upgrade a request to an a priori authenticated URL").
     static func isName(_ host: String) -> Bool {
         guard !host.isEmpty, !host.hasPrefix("["), !host.contains(":"),
             let last = host.utf8.split(separator: UInt8(ascii: ".")).last
@@ -48,6 +49,6 @@ public struct StrictTransportHost: Sendable, Hashable, Codable {
         // What ends in a number is an address of IPv4, or wants to be.
         let isHexadecimal =
             last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-        return !isHexadecimal && !last.allSatisfy { 48...57 ~= $0 }
+        return !isHexadecimal && !last.allSatisfy { 48...57 ~= $0 } && !last.elementsEqual("localhost".utf8)
     }
 }

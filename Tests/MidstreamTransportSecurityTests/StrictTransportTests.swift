@@ -132,7 +132,7 @@ struct StrictTransportTests {
         "What comes by http, or from an address, is ignored",
         arguments: [
             "http://a.example/", "https://127.0.0.1/", "https://[::1]/", "https://0x7f.1/", "https://127.0.0.1./",
-            "https://2130706433/",
+            "https://2130706433/", "https://localhost:8443/", "https://A.localhost./",
         ])
     func ignored(url: String) async throws {
         let store = StrictTransportStore()
@@ -140,7 +140,8 @@ struct StrictTransportTests {
         _ = try await client(stub, store).send(HTTPRequest(url))
         #expect(store.hosts.isEmpty)
         store.set(StrictTransportHost("127.0.0.1"))
-        #expect(store.hosts.isEmpty && !store.includes("127.0.0.1"))
+        store.set(StrictTransportHost("localhost"))
+        #expect(store.hosts.isEmpty && !store.includes("127.0.0.1") && !store.includes("a.localhost"))
     }
 
     @Test("Of several fields the first counts, and a stored answer says nothing new")
