@@ -21,6 +21,9 @@ struct ResponseHead {
             let name = HTTPHeaders.Name(name)
             if name == .setCookie {
                 for cookie in SetCookieList.split(value) { fields.add(name, cookie) }
+            } else if name == "Strict-Transport-Security" {
+                // Of several the first counts (RFC 6797 §8.1), which hold no commas.
+                fields.add(name, String(value.prefix { $0 != "," }))
             } else {
                 fields.add(name, value)
             }
@@ -57,7 +60,7 @@ struct ResponseHead {
     }()
 }
 
-/// `Set-Cookie` values that were joined by commas, which no other field suffers from, because dates have a comma as well.
+/// `Set-Cookie` values that were joined by commas, which dates have as well.
 enum SetCookieList {
     /// Cuts before each comma that a cookie's name and `=` follow.
     static func split(_ joined: String) -> [String] {
