@@ -2,10 +2,11 @@
     import Foundation
     import Interception
     import MidstreamCore
-    import MidstreamLoop
     import MidstreamTransport
     import TestSupport
     import Testing
+
+    @testable import MidstreamLoop
 
     @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct LoopTests {
         let transport = testedTransport()
@@ -211,6 +212,22 @@
             }
             // The thread lets go of it as its last act.
             await eventually { weakLoop == nil }
+        }
+
+        @Test(arguments: [true, false])
+        func `A streamed response that is over keeps no transport going`(_ isRead: Bool) async throws {
+            let server = try RawServer.ok()
+            var loop: EventLoop?
+            let response: HTTPResponse
+            do {
+                let transport = testedTransport()
+                response = try await transport.deliver(request(server.url, .streamed))
+                if isRead { _ = try await response.body.collect() } else { response.body.close() }
+                loop = transport.executor as? EventLoop
+            }
+            let ended = try #require(loop)
+            await eventually { ended.inbox.withLock { $0.isClosed } }
+            #expect(response.status == 200)
         }
 
         @Test func `Connections go where they are redirected`() async throws {

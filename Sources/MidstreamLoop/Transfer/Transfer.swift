@@ -35,12 +35,11 @@
         package final let bodyExecutor: CallersExecutor?
         /// Of a body that isn't in memory.
         final let foundBody: FoundBody?
-        /// Keeps the loop.
-        private let owner: any Sendable
+        /// Keeps the loop going until its end, and not as long as somebody keeps the response.
+        @exclusivity(unchecked) private final var owner: (any Sendable)?
 
         @exclusivity(unchecked) private var continuation: UnsafeContinuation<ArrivedResponse, any Error>?
-        /// Orders what the loop wrote before what its caller reads. The concurrency runtime does, too, but where the thread sanitizer can't see
-        /// it: a caller that is resumed before it has parked just goes on.
+        /// Orders what the loop wrote before what its caller reads, as the runtime does, too, but where the thread sanitizer can't see it.
         private let isAnswered = Atomic<Bool>(false)
         @exclusivity(unchecked) package final var admission = AdmissionState.none
         /// It has been admitted and hasn't ended.
@@ -264,6 +263,7 @@
 
         /// Tells the caller, or the reader of the stream, that it has ended; without a failure its response is whole.
         final func complete(_ failure: (any Error)?) {
+            defer { owner = nil }
             if let failure { return tell(failure) }
             let trailers = head.takeTrailers()
             do {
