@@ -243,14 +243,16 @@ struct ConcurrencyTests {
         #expect(bench.sent == 2)
     }
 
-    @Test("when a request ends by its caller's own timeout, one of the others sends the next")
-    func timeoutOfTheFirst() async throws {
+    @Test(
+        "when a request ends by its caller's own timeout, or where its client may not go, one of the others sends the next",
+        arguments: [HTTPError(.timeout, phase: .maybeProcessed), HTTPError(.forbiddenDestination, phase: .notSent)])
+    func failureOfTheFirst(error: HTTPError) async throws {
         let gate = Gate()
         let number = Locked(0)
         let bench = CacheBench { request in
             let isFirst = number.increment() == 1
             await gate.wait()
-            if isFirst { throw HTTPError(.timeout, phase: .maybeProcessed) }
+            if isFirst { throw error }
             return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .text("x"), request: request)
         }
         let first = Task { try await bench.get() }

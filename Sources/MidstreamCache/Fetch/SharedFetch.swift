@@ -252,8 +252,12 @@ final class SharedFetch: TimerListener {
 }
 
 extension HTTPError {
-    /// Whether it is about the time, the limits, the priority or the request of one caller, which others don't share.
+    /// Whether it is about the time, the limits, the priority, the request or the client of one caller, which others don't share.
     fileprivate var isItsOwn: Bool {
-        [.timeout, .deadlineExceeded, .bodyTooLarge, .overloaded, .rateLimited, .invalidRequest, .unsupported].contains(code)
+        isForGood
+            || [
+                .forbiddenDestination, .timeout, .deadlineExceeded, .bodyTooLarge, .overloaded, .rateLimited, .invalidRequest,
+                .unsupported,
+            ].contains(code)
     }
 }
