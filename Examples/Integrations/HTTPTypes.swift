@@ -37,18 +37,25 @@ extension Midstream.HTTPRequest {
 
 extension HTTPTypes.HTTPResponse {
     /// The head of a response.
-    init(_ response: Midstream.HTTPResponse) throws {
-        self.init(status: Status(code: response.status.code), headerFields: try HTTPFields(response.headers))
+    init(_ response: Midstream.HTTPResponse) {
+        self.init(status: Status(code: response.status.code), headerFields: HTTPFields(received: response.headers))
     }
 }
 
 extension HTTPFields {
     init(_ headers: HTTPHeaders) throws {
+        for (name, value) in headers where HTTPField.Name(name.rawValue) == nil || !HTTPField.isValidValue(value) {
+            throw ConversionError.untranslatable("the field \(name)")
+        }
+        self.init(received: headers)
+    }
+
+    /// What a server has sent, which has acted on the request by then: a field whose name isn't possible here is left out, and `HTTPField`
+    /// makes spaces of a value's control characters.
+    init(received headers: HTTPHeaders) {
         self.init()
         for (name, value) in headers {
-            guard let field = HTTPField.Name(name.rawValue), HTTPField.isValidValue(value) else {
-                throw ConversionError.untranslatable("the field \(name)")
-            }
+            guard let field = HTTPField.Name(name.rawValue) else { continue }
             append(HTTPField(name: field, value: value))
             if headers.isSensitive(name) { self[endIndex - 1].indexingStrategy = .disallow }
         }

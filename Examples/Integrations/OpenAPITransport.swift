@@ -28,7 +28,7 @@ struct OpenAPITransport: ClientTransport {
         let response = try await client.stream(sent)
         let length = response.body.length.map(OpenAPIRuntime.HTTPBody.Length.known) ?? .unknown
         let arriving = OpenAPIRuntime.HTTPBody(response.body.map { $0[...] }, length: length, iterationBehavior: .single)
-        return (try HTTPTypes.HTTPResponse(response), arriving)
+        return (HTTPTypes.HTTPResponse(response), arriving)
     }
 }
 

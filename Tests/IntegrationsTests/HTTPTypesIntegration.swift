@@ -6,7 +6,7 @@ func httpTypes() async throws {
     let client = HTTPClient(transport: StubTransport(status: 201, headers: ["ETag": "\"1\""]))
     let head = HTTPTypes.HTTPRequest(method: .post, scheme: "https", authority: "api.example.com", path: "/users?full=true")
     let request = try Midstream.HTTPRequest(head, body: .text("hello"))
-    let response = try HTTPTypes.HTTPResponse(try await client.send(request))
+    let response = HTTPTypes.HTTPResponse(try await client.send(request))
     expect(response.status.code == 201 && response.headerFields.first { $0.name.rawName == "ETag" }?.value == "\"1\"")
     expect(request.urlText == "https://api.example.com/users?full=true" && request.method == .post && request.route == nil)
 
@@ -22,5 +22,8 @@ func httpTypes() async throws {
         let head = HTTPTypes.HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: path)
         expect((try? Midstream.HTTPRequest(head)) == nil, path)
     }
-    expect((try? HTTPFields(["X-Name": "a\u{1}b"])) == nil)
+    expect((try? HTTPFields(["X-Name": "a\u{1}b"])) == nil && (try? HTTPFields(["x(y)": "b"])) == nil)
+    // A server has acted by then.
+    let received = HTTPFields(received: ["Set-Cookie": "a=b\u{1}c", "x(y)": "z", "ETag": "1"])
+    expect(received.map { "\($0.name.rawName): \($0.value)" } == ["Set-Cookie: a=b c", "ETag: 1"], "\(received)")
 }

@@ -4,7 +4,8 @@ public struct HTTPField: Sendable, Hashable {
     public struct Name: Sendable, Hashable {
         public let rawName: String
         public init?(_ name: String) {
-            guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }) else { return nil }
+            let isToken = name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
+            guard !name.isEmpty, isToken else { return nil }
             rawName = name
         }
     }
@@ -12,7 +13,10 @@ public struct HTTPField: Sendable, Hashable {
     public var name: Name
     public var value: String
     public var indexingStrategy = DynamicTableIndexingStrategy.automatic
-    public init(name: Name, value: String) { (self.name, self.value) = (name, value) }
+    public init(name: Name, value: String) {
+        self.name = name
+        self.value = String(decoding: value.utf8.map { $0 < 0x20 && $0 != 9 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
+    }
     public static func isValidValue(_ value: String) -> Bool { !value.utf8.contains { $0 < 0x20 && $0 != 9 || $0 == 0x7F } }
 }
 public struct HTTPFields: Sendable, RangeReplaceableCollection, MutableCollection, RandomAccessCollection {
