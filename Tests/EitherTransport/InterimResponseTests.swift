@@ -30,16 +30,17 @@
 
         @Test(arguments: [32, 33]) func `At most 32 are taken`(_ count: Int) async throws {
             let server = try RawServer.answering { _ in
-                String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: count)
+                String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: count)
                     + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
             }
             let response = try? await transport.deliver(request(server.url, .buffered(upTo: 10)))
             #expect((response != nil) == (count == 32))
         }
 
-        @Test func `Every 104 is told, and 32 of them are kept`() async throws {
+        @Test(arguments: ["102 Processing", "104 Upload Resumption Supported"])
+        func `Every sign of progress is told, and 32 of them are kept`(_ status: String) async throws {
             let server = try RawServer.answering { _ in
-                String(repeating: "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Offset: 1\r\n\r\n", count: 600)
+                String(repeating: "HTTP/1.1 \(status)\r\nUpload-Offset: 1\r\n\r\n", count: 600)
                     + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
             }
             let told = Locked(0)

@@ -14,7 +14,7 @@
         private static let statusLine =
             "more than one space in a status line; a minor version that isn't a digit; a status that isn't three digits from 100"
         private static let tooMuch =
-            "a head or trailers over 256 KiB or 1,000 fields; more than 32 interim responses other than 104"
+            "a head or trailers over 256 KiB or 1,000 fields; more than 32 interim responses other than 102 and 104"
         private static let cut = "an end of the connection before the response's"
 
         /// By the error's message, what the table says is in the response.

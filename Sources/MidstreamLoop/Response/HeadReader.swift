@@ -21,10 +21,10 @@
 
         /// The largest head, and the most trailers, that are taken: 256 KiB.
         package static let sizeLimit = 256 << 10
-        /// The most fields up to the end of the final head, interim heads and theirs included but for 104, and the most trailers.
+        /// The most fields up to the end of the final head, interim heads and theirs included but for 102 and 104, and the most trailers.
         package static let lineLimit = 1_000
 
-        /// The most interim responses to a request, 104 not counted.
+        /// The most interim responses to a request, 102 and 104 not counted.
         package static let interimLimit = 32
 
         /// Fields, and interim heads.
@@ -59,8 +59,9 @@
                 lines = 0
                 return .complete(fields)
             }
-            // A server says as often as it likes how much of an upload it has. It gets no more time for that: the limits of the head go on.
-            if status == 104 { return .interim(fields) }
+            // A server says as often as it likes how much of an upload it has, or that it is at work (102). It gets no more time for that: the
+            // limits of the head go on.
+            if status == 104 || status == 102 { return .interim(fields) }
             interim += 1
             guard interim <= Self.interimLimit else { return .refused(.tooManyInterim) }
             lines += fields.count + 1
