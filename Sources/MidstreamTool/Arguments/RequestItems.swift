@@ -37,7 +37,7 @@ struct RequestItems {
             "txt": "text/plain", "htm": "text/html", "html": "text/html", "pdf": "application/pdf", "xml": "application/xml",
         ]
 
-        private static func usualType(of name: String) -> String? { types[NSString(string: name).pathExtension.lowercased()] }
+        private static func usualType(of name: String) -> String? { types[URL(fileURLWithPath: name).pathExtension.lowercased()] }
     }
 
     /// What bodies are made of fields.
