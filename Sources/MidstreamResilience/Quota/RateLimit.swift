@@ -35,8 +35,8 @@ public final class RateLimit: HTTPInterceptor {
         ///
         /// - Parameters:
         ///   - remaining: Tells how many requests are left.
-        ///   - reset: Tells when there are more.
-        ///   - resetIsTime: Whether that is a time in seconds since 1970, read as of ``resetTime``, and not in seconds from now.
+        ///   - reset: Tells when there are more: by a number, by a duration with units (`6m0s`), or by a date (RFC 3339).
+        ///   - resetIsTime: Whether a number is a time in seconds since 1970, read as of ``resetTime``, and not in seconds from now.
         public init(remaining: HTTPHeaders.Name, reset: HTTPHeaders.Name, resetIsTime: Bool) {
             self.remaining = remaining
             self.reset = reset

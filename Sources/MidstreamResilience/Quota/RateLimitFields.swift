@@ -118,13 +118,40 @@ struct RateLimitFields: Sendable {
         guard let number = Self.number(left, rounded: .down) else { return malformed = "\(dialect.remaining)" }
         general.left = Int(clamping: number)
         guard let reset = headers[dialect.reset] else { return }
-        guard let number = Self.number(reset, rounded: .up) else { return malformed = "\(dialect.reset)" }
         // A time of day is one of the server's clock, as the date of a `Retry-After` is.
         let serverTime = headers[.date].flatMap { HTTPDate.parse($0) }.map { Int64($0.timeIntervalSince1970) }
-        let seconds = dialect.resetIsTime ? max(0, number - (serverTime ?? now)) : number
         // A time in thirty years isn't one.
-        guard seconds <= most else { return malformed = "\(dialect.reset)" }
+        guard let seconds = Self.seconds(reset, isTime: dialect.resetIsTime, now: serverTime ?? now), seconds <= most else {
+            return malformed = "\(dialect.reset)"
+        }
         general.seconds = Int(seconds)
+    }
+
+    /// How long until a reset. Only bare numbers need to be told what they are; dates (RFC 3339) and durations with units are what they say.
+    private static func seconds(_ text: String, isTime: Bool, now: Int64) -> Int64? {
+        if let number = number(text, rounded: .up) { return isTime ? max(0, number - now) : number }
+        // What is longer is neither, and would take its time.
+        guard text.utf8.count <= 40 else { return nil }
+        if let duration = duration(text) { return duration }
+        let precise = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        let date = (try? precise.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
+        return date.map { max(0, Int64(min($0.timeIntervalSince1970, 1e15).rounded(.up)) - now) }
+    }
+
+    private static let scales = ["ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400]
+
+    /// `6m0s`, `1.5s` or `20ms`, as Go writes durations.
+    private static func duration(_ text: String) -> Int64? {
+        var rest = text[...]
+        var sum = 0.0
+        repeat {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+            let unit = rest.dropFirst(digits.count).prefix { $0.isASCII && $0.isLetter }
+            guard let number = Double(digits), let scale = scales[String(unit)] else { return nil }
+            sum += number * scale
+            rest = rest[unit.endIndex...]
+        } while !rest.isEmpty
+        return Int64(min(sum, 1e15).rounded(.up))
     }
 
     /// Digits, perhaps with a fraction; large numbers are cut to the largest that matters.

@@ -101,6 +101,22 @@ struct RateLimitFieldsTests {
         #expect(fields(["RateLimit": "\"a\";r=1", "X-RateLimit-Remaining": "7"], .resetTime).general.left == 1)
     }
 
+    @Test(
+        "resets may be durations with units, or dates",
+        arguments: [
+            ("6m0s", 360), ("20ms", 1), ("1.5s", 2), ("1h2m3s", 3_723), ("2d", 172_800), ("1970-01-01T00:17:40Z", 60),
+            ("1970-01-01T00:17:40.5Z", 61), ("1969-01-01T00:00:00Z", 0), ("6m0", nil), ("m", nil), ("1y", nil), (".s", nil),
+            ("999999999999h", nil), ("9999-12-31T00:00:00Z", nil), ("tomorrow", nil), (String(repeating: "1s", count: 21), nil),
+            ("", nil),
+        ] as [(String, Int?)])
+    func resets(text: String, seconds: Int?) {
+        for resetIsTime in [false, true] {
+            let dialect = RateLimit.Dialect(remaining: "Left", reset: "Again", resetIsTime: resetIsTime)
+            let read = fields(["Left": "0", "Again": "\(text)"], dialect)
+            #expect(read.general.seconds == seconds && (read.malformed == nil) == (seconds != nil))
+        }
+    }
+
     @Test("what a cache on the way has kept says nothing", arguments: ["1", "50", "50, 0"])
     func kept(age: String) {
         let standard: HTTPHeaders = ["RateLimit": "\"a\";r=0;t=60", "RateLimit-Policy": "\"a\";q=1;w=60"]
