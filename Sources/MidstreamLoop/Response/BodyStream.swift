@@ -28,6 +28,8 @@
             var isSpent = false
             /// The end has been handed out.
             var isRead = false
+            /// Fills it until its end: whoever keeps a response that is over keeps no loop by it.
+            var transfer: Transfer?
             var trailers: HTTPHeaders?
             private var measured: Measured?
 
@@ -53,9 +55,12 @@
         private let state: Locked<State>
 
         /// Takes what is known of the metrics before the end.
-        package init(resends: Int = 0, interim: [InterimResponse] = [], limit: Int = BodyStream.limit) {
+        package init(
+            of transfer: Transfer? = nil, resends: Int = 0, interim: [InterimResponse] = [], limit: Int = BodyStream.limit
+        ) {
             self.limit = limit
             var state = State()
+            state.transfer = transfer
             if resends > 0 || !interim.isEmpty {
                 var metrics = TransportMetrics()
                 metrics.resends = resends
@@ -65,6 +70,8 @@
             self.state = Locked(state)
         }
 
+        /// What fills it; nil when it has ended.
+        var transfer: Transfer? { state.withLock { $0.transfer } }
         package var isSpent: Bool { state.withLock { $0.isSpent } }
         package var trailers: HTTPHeaders? { state.withLock { $0.trailers } }
         package var metrics: TransportMetrics? { state.withLock { $0.metrics } }
@@ -114,6 +121,7 @@
         /// Ends the stream; what is pending can still be read.
         package func finish(_ error: (any Error)?, trailers: HTTPHeaders?, metrics: TransportMetrics?) {
             let waiting = state.withLock { state -> (reader: Suspension<Chunk>, chunk: Chunk, resumes: Bool)? in
+                state.transfer = nil
                 guard state.end == nil else { return nil }
                 state.end = if let error { .failed(error) } else { .complete }
                 state.trailers = trailers

@@ -7,12 +7,8 @@
     /// The loop doesn't hold it, so that its release gives up the transfer.
     final class IncomingTransferBody: ReadyBody {
         private let stream: BodyStream
-        private let transfer: Transfer
 
-        init(stream: BodyStream, transfer: Transfer) {
-            self.stream = stream
-            self.transfer = transfer
-        }
+        init(_ stream: BodyStream) { self.stream = stream }
 
         deinit { close() }
 
@@ -20,7 +16,7 @@
         var trailers: HTTPHeaders? { stream.trailers }
         var metrics: TransportMetrics? { stream.metrics }
         var hasArrived: Bool { stream.hasArrived }
-        var arrivals: CallersExecutor? { transfer.loop.executor }
+        var arrivals: CallersExecutor? { stream.transfer?.loop.executor }
 
         func takeAll() -> [UInt8]? { stream.takeAll() }
 
@@ -28,7 +24,7 @@
             if Task.isCancelled { giveUp(CancellationError()) }
             switch stream.next() {
             case .chunk(let chunk, let resumes):
-                if resumes { transfer.loop.post(.resumeReceiving(transfer)) }
+                if resumes, let transfer = stream.transfer { transfer.loop.post(.resumeReceiving(transfer)) }
                 return try chunk.get()
             case .wait(let suspension):
                 if case .value(let chunk) = await suspension.wait() { return try chunk.get() }
@@ -42,7 +38,7 @@
         }
 
         private func giveUp(_ error: @autoclosure () -> any Error) {
-            if stream.close(error()) { transfer.loop.post(.cancel(transfer)) }
+            if stream.close(error()), let transfer = stream.transfer { transfer.loop.post(.cancel(transfer)) }
         }
     }
 #endif

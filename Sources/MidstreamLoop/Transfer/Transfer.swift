@@ -35,8 +35,8 @@
         package final let bodyExecutor: CallersExecutor?
         /// Of a body that isn't in memory.
         final let foundBody: FoundBody?
-        /// Keeps the loop going until its end, and not as long as somebody keeps the response.
-        @exclusivity(unchecked) private final var owner: (any Sendable)?
+        /// Keeps the loop going.
+        private let owner: any Sendable
 
         @exclusivity(unchecked) private var continuation: UnsafeContinuation<ArrivedResponse, any Error>?
         /// Orders what the loop wrote before what its caller reads, as the runtime does, too, but where the thread sanitizer can't see it.
@@ -263,7 +263,6 @@
 
         /// Tells the caller, or the reader of the stream, that it has ended; without a failure its response is whole.
         final func complete(_ failure: (any Error)?) {
-            defer { owner = nil }
             if let failure { return tell(failure) }
             let trailers = head.takeTrailers()
             do {
@@ -298,7 +297,7 @@
         /// that what came together with the head can be read without another wait.
         package final func answer() {
             guard let stream, continuation != nil else { return }
-            let body = IncomingTransferBody(stream: stream, transfer: self)
+            let body = IncomingTransferBody(stream)
             var response = HTTPResponse(
                 status: HTTPStatus(head.status), headers: headers, body: .incoming(body, length: decodedLength), request: request,
                 version: head.version)

@@ -64,7 +64,7 @@
             self.isPiped = isPiped
             timeLimit = .max
             stream = BodyStream(
-                resends: resends, interim: interim, limit: isPiped ? BodyStream.pipeLimit : BodyStream.limit)
+                of: self, resends: resends, interim: interim, limit: isPiped ? BodyStream.pipeLimit : BodyStream.limit)
             markUnsettled()
         }
 
