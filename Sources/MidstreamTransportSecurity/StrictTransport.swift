@@ -13,7 +13,7 @@ public import MidstreamCore
 /// notes it, and ``HTTPClient/explain(_:)`` shows the https URL. What stands further out sees the URL as it was asked for: the policy of
 /// redirects as well, by which a redirect to https leads to another origin than http.
 ///
-/// A `Strict-Transport-Security` field is obeyed on responses that came by https from hosts that have a name, whatever their status; by http
+/// A `Strict-Transport-Security` field is obeyed on responses that came by https from hosts that have a name other than `localhost`, whatever their status; by http
 /// it is ignored, and so is what breaks the grammar (RFC 6797 §8.1). A connection whose certificate isn't accepted has no response; with a
 /// transport that doesn't check certificates anybody in between can have a host remembered.
 public struct StrictTransport: HTTPInterceptor {
@@ -58,8 +58,9 @@ public struct StrictTransport: HTTPInterceptor {
         // An interceptor further in may have sent it elsewhere.
         let sent = URLText(response.request.urlText)
         guard sent.webScheme == "https", let host = sent.host else { return }
-        // Of several the first counts (RFC 6797 §8.1).
-        if StrictTransportPolicy(field).map({ store.take($0, from: String(host)) }) != true {
+        // Of several the first counts (RFC 6797 §8.1), also where URLSession or a proxy has joined them.
+        let policy = StrictTransportPolicy(field) ?? StrictTransportPolicy(String(field.prefix { $0 != "," }))
+        if policy.map({ store.take($0, from: String(host)) }) != true {
             response.note("the \(Self.fieldName) field of the response says nothing")
         }
     }

@@ -13,7 +13,7 @@ public struct StrictTransportHost: Sendable, Hashable, Codable {
     /// Makes one that is known beforehand.
     ///
     /// - Parameters:
-    ///   - name: The name; letters may be large, or of any script. An address is no name, and has no effect.
+    ///   - name: The name; letters may be large, or of any script. An address is no name, and has no effect, nor has `localhost`.
     ///   - expires: Until when; never by default.
     ///   - includesSubdomains: Whether the names below it are meant, too; false by default.
     public init(_ name: String, expires: Date = .distantFuture, includesSubdomains: Bool = false) {
@@ -39,7 +39,7 @@ public struct StrictTransportHost: Sendable, Hashable, Codable {
     }
 
     /// Whether it may be one: addresses are not (RFC 6797 §8.1.1), in whatever spelling, nor is this machine, of which each port is another
-    /// server (Fetch, "upgrade a request to an a priori authenticated URL").
+    /// server (Fetch, "main fetch").
     static func isName(_ host: String) -> Bool {
         guard !host.isEmpty, !host.hasPrefix("["), !host.contains(":"),
             let last = host.utf8.split(separator: UInt8(ascii: ".")).last

@@ -17,7 +17,7 @@ public final class StrictTransportStore: Sendable {
     ///
     /// - Parameters:
     ///   - hosts: What is known beforehand, such as the ``hosts`` of another store; none by default. Expired ones are left out, and so are
-    ///     addresses.
+    ///     addresses and `localhost`.
     ///   - now: The time by which hosts expire; the system's by default.
     public init(_ hosts: [StrictTransportHost] = [], now: @escaping @Sendable () -> Date = { Date() }) {
         self.now = now
@@ -79,7 +79,7 @@ public final class StrictTransportStore: Sendable {
         }
     }
 
-    /// Takes what a server has said by TLS; a lifetime of zero forgets its host. False when that has no name.
+    /// Takes what a server has said by TLS; a lifetime of zero forgets its host. False when that has no name, or is `localhost`.
     @discardableResult
     func take(_ policy: StrictTransportPolicy, from host: String) -> Bool {
         let name = StrictTransportHost.normalized(host)

@@ -163,6 +163,20 @@ struct StrictTransportTests {
         #expect(store.hosts.isEmpty)
     }
 
+    @Test("Of several fields that were joined the first counts, and a comma within quotation marks joins nothing")
+    func joined() async throws {
+        let store = StrictTransportStore()
+        for (host, field) in [
+            ("a", "max-age=60, max-age=0; includeSubDomains"), ("b", "max-age=60; x=\"a,b\"; includeSubDomains"),
+            ("c", "x, max-age=60"),
+        ] {
+            let stub = StubTransport(status: .ok, headers: ["Strict-Transport-Security": "\(field)"])
+            _ = try await client(stub, store).send(HTTPRequest("https://\(host).example/"))
+        }
+        #expect(store.includes("a.example") && !store.includes("x.a.example"))
+        #expect(store.includes("x.b.example") && !store.includes("c.example"))
+    }
+
     @Test(
         "What confirms a stored answer, or fails so that it stands in, is heeded, and what was stored isn't",
         arguments: [(HTTPStatus.notModified, false), (.notModified, true), (.serviceUnavailable, true)])

@@ -94,14 +94,6 @@ import Testing
         #expect(try await !transport.deliver(HTTPRequest(next.url)).text().lowercased().contains("cookie"))
     }
 
-    @Test func theFirstPolicyOfSeveralCounts() async throws {
-        let server = try RawServer.answering(
-            "HTTP/1.1 200 OK\r\nStrict-Transport-Security: max-age=60\r\nStrict-Transport-Security: max-age=0; includeSubDomains\r\nContent-Length: 0\r\n\r\n"
-        )
-        let response = try await transport.deliver(HTTPRequest(server.url))
-        #expect(response.headers.values("Strict-Transport-Security") == ["max-age=60"])
-    }
-
     @Test func theConfigurationsCookiesAreLeftAlone() async throws {
         let server = try RawServer.echoing()
         let configuration = URLSessionConfiguration.ephemeral

@@ -21,9 +21,6 @@ struct ResponseHead {
             let name = HTTPHeaders.Name(name)
             if name == .setCookie {
                 for cookie in SetCookieList.split(value) { fields.add(name, cookie) }
-            } else if name == "Strict-Transport-Security" {
-                // Of several the first counts (RFC 6797 §8.1), which hold no commas.
-                fields.add(name, String(value.prefix { $0 != "," }))
             } else {
                 fields.add(name, value)
             }
