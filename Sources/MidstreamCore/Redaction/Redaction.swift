@@ -92,12 +92,16 @@ public struct Redaction: Sendable, Hashable {
 
     private func shown(_ text: String, in form: TextForm) -> String? {
         switch form {
-        case .items: marked(String(SecretItems(queryItems).withheld(in: URLText.redacted(items: text[...]))))
+        case .items: items(text)
         case .json: json(text)
-        // JSON is also sent by other types, as PHP does unless it is told.
-        case .plain: Self.beginsAsJSON(text) ? json(text) : text
+        // Both are also sent by other types: JSON by PHP unless it is told, items by logins of OAuth 1.0a.
+        case .plain: Self.beginsAsJSON(text) ? json(text) : Self.beginsAsItems(text) ? items(text) : text
         case .unknown: nil
         }
+    }
+
+    private func items(_ text: String) -> String {
+        marked(String(SecretItems(queryItems).withheld(in: URLText.redacted(items: text[...]))))
     }
 
     private func json(_ text: String) -> String { JSONRedaction.redacted(text, names: jsonFields, mark: mark, url: url) }
@@ -106,6 +110,11 @@ public struct Redaction: Sendable, Hashable {
         // A byte order mark may stand before it.
         let first = text.utf8.first { !$0.isJSONSpace && ![0xEF, 0xBB, 0xBF].contains($0) }
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    }
+
+    private static func beginsAsItems(_ text: String) -> Bool {
+        let name = text.utf8.prefix { ASCIISet.unreserved.contains($0) }
+        return !name.isEmpty && text.utf8.dropFirst(name.count).first == UInt8(ascii: "=")
     }
 
     private func marked(_ text: String) -> String {
