@@ -244,8 +244,10 @@ struct ConcurrencyTests {
     }
 
     @Test(
-        "when a request ends by its caller's own timeout, or where its client may not go, one of the others sends the next",
-        arguments: [HTTPError(.timeout, phase: .maybeProcessed), HTTPError(.forbiddenDestination, phase: .notSent)])
+        "when a request ends by its caller's own timeout, or by what its client may not or can't do, one of the others sends the next",
+        arguments: [
+            HTTPError(.timeout, phase: .maybeProcessed), HTTPError(.forbiddenDestination, phase: .notSent), .transportClosed,
+        ])
     func failureOfTheFirst(error: HTTPError) async throws {
         let gate = Gate()
         let number = Locked(0)
