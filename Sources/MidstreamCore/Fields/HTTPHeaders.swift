@@ -249,9 +249,7 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// A value with its URLs as a function shows them.
     static func shown(_ value: String, of name: Name, by url: (String) -> String) -> String {
-        if namesOfURLs.contains(name)
-            || URLText(value).scheme.map({ ["http", "https", "ws", "wss"].contains($0.lowercased()) }) == true
-        {
+        if namesOfURLs.contains(name) || ["http", "https", "ws", "wss"].contains(URLText(value).scheme?.lowercased()) {
             return url(value)
         }
         if name == "Sec-WebSocket-Protocol", holdsCredential(protocols: value) { return .withheld }
