@@ -4,8 +4,7 @@ public struct HTTPField: Sendable, Hashable {
     public struct Name: Sendable, Hashable {
         public let rawName: String
         public init?(_ name: String) {
-            let isToken = name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
-            guard !name.isEmpty, isToken else { return nil }
+            guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }) else { return nil }
             rawName = name
         }
     }
