@@ -18,11 +18,17 @@ public struct TLSConfiguration: Sendable {
 
     /// A certificate by which this client proves who it is, with its private key.
     public struct ClientCertificate: Sendable {
-        package enum Format: Sendable {
-            /// As PEM (RFC 7468), in two files or one.
-            case pem
-            /// As PKCS #12 (RFC 7292), in one file.
-            case pkcs12
+        /// Where a part of it is.
+        package enum Source: Sendable, Hashable {
+            case file(String)
+            case bytes([UInt8])
+        }
+
+        package enum Contents: Sendable {
+            /// As PEM (RFC 7468), with the certificates of its authorities after it.
+            case pem(certificate: Source, key: Source)
+            /// As PKCS #12 (RFC 7292).
+            case pkcs12(Source)
         }
 
         /// How its files are looked at again.
@@ -31,32 +37,75 @@ public struct TLSConfiguration: Sendable {
             package let onFailure: (@Sendable (HTTPError) -> Void)?
         }
 
-        package let format: Format
+        package let contents: Contents
+        /// What tells it from others: its paths, or a digest of what is in memory.
+        fileprivate let name: String
         /// Nil: they aren't.
         package private(set) var reloading: Reloading?
-        /// Path of the certificate, with those of its authorities after it.
-        public var certificate: String
-        /// Path of the private key; for PKCS #12 the same file.
-        public var key: String
         /// The password of the key; nil for an unencrypted one. In no description.
         public var password: String?
 
+        private init(_ contents: Contents, password: String?) {
+            self.contents = contents
+            self.password = password
+            name =
+                switch contents {
+                case .pem(.bytes(let bytes), _), .pkcs12(.bytes(let bytes)):
+                    ((try? DigestAlgorithm.sha256.digest(of: bytes)) ?? bytes).withUnsafeBytes { $0.hexadecimal }
+                case .pem(.file(let certificate), .file(let key)): "\(certificate) \(key)"
+                case .pem(.file(let path), _), .pkcs12(.file(let path)): path
+                }
+        }
+
         /// Takes the paths of PEM files (RFC 7468), which libcurl reads for each new connection, and the wire with the first
         /// request, unless it is ``reloading(_:every:onFailure:)``. URLSession can't use them.
+        ///
+        /// - Parameters:
+        ///   - certificate: The path of the certificate, with those of its authorities after it.
+        ///   - key: The path of the private key, which may be the same.
+        ///   - password: The password of the key; nil for an unencrypted one.
         public init(certificate: String, key: String, password: String? = nil) {
-            format = .pem
-            self.certificate = certificate
-            self.key = key
-            self.password = password
+            self.init(.pem(certificate: .file(certificate), key: .file(key)), password: password)
+        }
+
+        /// Takes PEM (RFC 7468) that is in memory, such as a secret that a service has given, or the data of a kubeconfig. URLSession can't use
+        /// it.
+        ///
+        /// - Parameters:
+        ///   - certificate: The certificate, with those of its authorities after it.
+        ///   - key: The private key. In no description.
+        ///   - password: The password of the key; nil for an unencrypted one.
+        public init(certificate: [UInt8], key: [UInt8], password: String? = nil) {
+            self.init(.pem(certificate: .bytes(certificate), key: .bytes(key)), password: password)
         }
 
         /// Takes the path of a PKCS #12 file, which libcurl and the wire read as they do PEM, URLSession when the transport is made. macOS
         /// keeps its contents in the user's keychain.
         public init(pkcs12 path: String, password: String?) {
-            format = .pkcs12
-            certificate = path
-            key = path
-            self.password = password
+            self.init(.pkcs12(.file(path)), password: password)
+        }
+
+        /// Takes a PKCS #12 archive that is in memory. macOS keeps its contents in the user's keychain.
+        public init(pkcs12 archive: [UInt8], password: String?) {
+            self.init(.pkcs12(.bytes(archive)), password: password)
+        }
+
+        /// Whether a part of it that is in memory has no bytes.
+        package var isEmpty: Bool {
+            switch contents {
+            case .pem(let certificate, let key): certificate == .bytes([]) || key == .bytes([])
+            case .pkcs12(let archive): archive == .bytes([])
+            }
+        }
+
+        /// The paths of its files; none of one that is in memory.
+        package var paths: [String] {
+            let sources =
+                switch contents {
+                case .pem(let certificate, let key): [certificate, key]
+                case .pkcs12(let archive): [archive]
+                }
+            return sources.compactMap { if case .file(let path) = $0 { path } else { nil } }
         }
 
         /// A certificate whose files others replace from time to time: they are looked at before a connection is made, and read when they have
@@ -69,7 +118,7 @@ public struct TLSConfiguration: Sendable {
         /// `WireTransport` can do this; libcurl and URLSession can't, and every request fails with ``HTTPError/Code/unsupported``.
         ///
         /// - Parameters:
-        ///   - files: What to begin with. If it can't be used, requests fail until it can.
+        ///   - files: What to begin with. If it can't be used, requests fail until it can. What is in memory never changes.
         ///   - interval: How long the files aren't looked at again; 60 s by default. Without any that can be used: a second at most.
         ///   - onFailure: Told each time that files can't be used, on the thread of the request that had them looked at; it must not block.
         public static func reloading(
@@ -93,7 +142,8 @@ public struct TLSConfiguration: Sendable {
     /// Authorities to trust besides the system's; none by default. One that can't be read makes every request fail with
     /// ``HTTPError/Code/tls``.
     public var authorities: Authorities?
-    /// Whether the system's authorities are trusted; true by default.
+    /// Whether the system's authorities are trusted; true by default. On Linux the environment's `SSL_CERT_FILE` and `SSL_CERT_DIR` name others
+    /// than OpenSSL's, but not for URLSession.
     public var trustsSystemAuthorities: Bool
     /// How this client proves who it is; nil, not at all, by default.
     public var clientCertificate: ClientCertificate?
@@ -137,7 +187,7 @@ public struct TLSConfiguration: Sendable {
 extension TLSConfiguration {
     /// Whose requests are that are sent with it: its client certificate's.
     package var identity: RequestIdentity {
-        clientCertificate.map { .user("certificate \($0.certificate) \($0.key)") } ?? .nobody
+        clientCertificate.map { .user("certificate \($0.name)") } ?? .nobody
     }
 
     /// Whether all settings are the defaults.
@@ -148,8 +198,8 @@ extension TLSConfiguration {
 }
 
 extension TLSConfiguration.ClientCertificate: CustomStringConvertible, CustomReflectable {
-    /// The path of the certificate.
-    public var description: String { certificate }
-    /// Shows no password.
-    public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate]) }
+    /// The path of the certificate, or that it is in memory.
+    public var description: String { paths.first ?? "in memory" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["certificate": description]) }
 }

@@ -98,6 +98,71 @@
             #expect(response.status == 200)
         }
 
+        @Test func `A client certificate may be in memory`() async throws {
+            func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: Servers[name]))) }
+            let (certificate, key) = (try bytes("CLIENT_CERT"), try bytes("CLIENT_KEY"))
+            var configuration = transport.configuration
+            for client in [
+                TLSConfiguration.ClientCertificate(certificate: certificate, key: key),
+                .init(pkcs12: try bytes("CLIENT_PKCS12"), password: Servers["CLIENT_PASSWORD"]),
+            ] {
+                configuration.tls.clientCertificate = client
+                let response = try await testedTransport(configuration: configuration).deliver(
+                    HTTPRequest(Servers["NGINX_MTLS"] + "/hello"))
+                #expect(response.status == 200)
+            }
+            for client in [
+                TLSConfiguration.ClientCertificate(certificate: certificate, key: Array("no key".utf8)),
+                .init(certificate: certificate + certificate.dropLast(100), key: key),
+                .init(pkcs12: try bytes("CLIENT_PKCS12"), password: "another"), .init(pkcs12: [], password: nil),
+            ] {
+                configuration.tls.clientCertificate = client
+                let transport = testedTransport(configuration: configuration)
+                let error = await #expect(throws: HTTPError.self) {
+                    try await transport.deliver(HTTPRequest(Servers["NGINX_MTLS"] + "/hello"))
+                }
+                #expect(error?.code == .tls && error?.phase == .notSent, "\(error as Any)")
+            }
+        }
+
+        @Test(arguments: ["file", "folder"])
+        func `Authorities that the environment names are trusted`(_ what: String) async throws {
+            let folder = try TemporaryFolder()
+            let hash = try await ChildProcess.run("/usr/bin/openssl", ["x509", "-noout", "-hash", "-in", Servers["CA"]]).text
+            let name = hash.trimmingCharacters(in: .whitespacesAndNewlines) + ".0"
+            try FileManager.default.copyItem(atPath: Servers["CA"], toPath: "\(folder.url.path)/\(name)")
+            await #expect(processExitsWith: .success) { [what, path = folder.url.path as String] in
+                if what == "file" { setenv("SSL_CERT_FILE", Servers["CA"], 1) }
+                if what == "folder" { setenv("SSL_CERT_DIR", "/nowhere:\(path)", 1) }
+                var configuration = TransportConfiguration()
+                for authorities in [nil, TLSConfiguration.Authorities.file(Servers["CLIENT_CERT"])] {
+                    configuration.tls.authorities = authorities
+                    let transport = testedTransport(configuration: configuration)
+                    let response = try await transport.deliver(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+                    #expect(response.status == 200)
+                }
+                configuration.tls.trustsSystemAuthorities = false
+                let transport = testedTransport(configuration: configuration)
+                let error = await #expect(throws: HTTPError.self) {
+                    try await transport.deliver(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+                }
+                #expect(error?.code == .tls)
+            }
+        }
+
+        @Test(arguments: ["/nowhere", "/etc/passwd"])
+        func `Authorities that the environment names have to be there`(_ path: String) async throws {
+            await #expect(processExitsWith: .success) { [path] in
+                setenv("SSL_CERT_FILE", path, 1)
+                setenv("SSL_CERT_DIR", URL(fileURLWithPath: Servers["CA"]).deletingLastPathComponent().path, 1)
+                let transport = testedTransport()
+                let error = await #expect(throws: HTTPError.self) {
+                    try await transport.deliver(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+                }
+                #expect(error?.code == .tls && error?.message.contains(path) == true, "\(error as Any)")
+            }
+        }
+
         @Test func `A unix domain socket is spoken to`() async throws {
             var configuration = TransportConfiguration()
             configuration.unixSocketPath = Servers["NGINX_SOCKET"]

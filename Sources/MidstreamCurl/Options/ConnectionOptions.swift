@@ -14,6 +14,8 @@
         /// Why no request can be sent, when the configuration can't be carried out.
         private(set) var problem: HTTPError?
         private var authorities: UnsafeMutablePointer<curl_blob>?
+        /// Read by programs that use libcurl, and not by itself.
+        private let environment = EnvironmentAuthorities()
         private var redirections: UnsafeMutablePointer<curl_slist>?
         /// What `Accept-Encoding` offers; nil: nothing, and nothing is decoded.
         let acceptEncoding: String?
@@ -56,6 +58,10 @@
             }
             if configuration.tls.keyLogPath != nil {
                 return .unsupported("libcurl can't write a key log, which keyLog(to:) asks for.")
+            }
+            // Newer versions take that for none.
+            if let client = configuration.tls.clientCertificate, client.isEmpty {
+                return .tls("The client certificate \(client) has no bytes.")
             }
             if configuration.tls.clientCertificate?.reloading != nil {
                 return .unsupported("libcurl can't go on with an old client certificate, which reloading asks for.")
@@ -124,15 +130,20 @@
             }
             guard isSecure else { return }
             applyTrust(to: handle, isForProxy: false)
-            if let client = configuration.tls.clientCertificate {
-                handle.set(CURLOPT_SSLCERT, client.certificate)
-                switch client.format {
-                case .pem: handle.set(CURLOPT_SSLKEY, client.key)
-                case .pkcs12: handle.set(CURLOPT_SSLCERTTYPE, "P12")
-                }
-                if let password = client.password { handle.set(CURLOPT_KEYPASSWD, password) }
-            }
+            if let client = configuration.tls.clientCertificate { apply(client, to: handle) }
             if let pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, pinnedKeys) }
+        }
+
+        private func apply(_ client: TLSConfiguration.ClientCertificate, to handle: EasyHandle) {
+            switch client.contents {
+            case .pem(let certificate, let key):
+                handle.set(CURLOPT_SSLCERT, CURLOPT_SSLCERT_BLOB, certificate)
+                handle.set(CURLOPT_SSLKEY, CURLOPT_SSLKEY_BLOB, key)
+            case .pkcs12(let archive):
+                handle.set(CURLOPT_SSLCERT, CURLOPT_SSLCERT_BLOB, archive)
+                handle.set(CURLOPT_SSLCERTTYPE, "P12")
+            }
+            if let password = client.password { handle.set(CURLOPT_KEYPASSWD, password) }
         }
 
         private func applyProxy(to handle: EasyHandle) {
@@ -158,7 +169,12 @@
             if let authorities {
                 handle.set(isForProxy ? CURLOPT_PROXY_CAINFO_BLOB : CURLOPT_CAINFO_BLOB, pointer: authorities)
             }
-            if !tls.trustsSystemAuthorities {
+            if tls.trustsSystemAuthorities {
+                if let folders = environment.folders { handle.set(isForProxy ? CURLOPT_PROXY_CAPATH : CURLOPT_CAPATH, folders) }
+                if let file = environment.file, authorities == nil {
+                    handle.set(isForProxy ? CURLOPT_PROXY_CAINFO : CURLOPT_CAINFO, file)
+                }
+            } else {
                 handle.set(isForProxy ? CURLOPT_PROXY_CAPATH : CURLOPT_CAPATH, nil)
                 if authorities == nil { handle.set(isForProxy ? CURLOPT_PROXY_CAINFO : CURLOPT_CAINFO, nil) }
             }
@@ -168,21 +184,29 @@
             }
         }
 
+        /// The file of the system's authorities where curl knows of no folder.
+        private static var systemBundle: String? {
+            guard let handle = EasyHandle(), handle.string(CURLINFO_CAPATH) == nil else { return nil }
+            return handle.string(CURLINFO_CAINFO)
+        }
+
+        private static func contents(of path: String, isDemanded: Bool) throws -> [UInt8]? {
+            let contents = FileManager.default.contents(atPath: path).map { [UInt8]($0) }
+            if contents == nil, isDemanded { throw HTTPError.tls("The authorities' file \(path) can't be read.") }
+            return contents
+        }
+
         private func readAuthorities() throws {
             guard let source = configuration.tls.authorities else { return }
             var pem: [UInt8]
             switch source {
             case .pem(let bytes): pem = bytes
-            case .file(let path):
-                guard let bytes = FileManager.default.contents(atPath: path) else {
-                    throw HTTPError.tls("The authorities' file \(path) can't be read.")
-                }
-                pem = [UInt8](bytes)
+            case .file(let path): pem = try Self.contents(of: path, isDemanded: true) ?? []
             }
-            if configuration.tls.trustsSystemAuthorities, let handle = EasyHandle(), handle.string(CURLINFO_CAPATH) == nil,
-                let bundle = handle.string(CURLINFO_CAINFO), let system = FileManager.default.contents(atPath: bundle)
+            if configuration.tls.trustsSystemAuthorities, let bundle = environment.file ?? Self.systemBundle,
+                let system = try Self.contents(of: bundle, isDemanded: environment.file != nil)
             {
-                // Curl reads the system's folder besides the given authorities; where there is only a file, that one is added.
+                // Curl reads a folder besides the given authorities, and no file.
                 pem.append(UInt8(ascii: "\n"))
                 pem += system
             }
@@ -192,6 +216,22 @@
             let blob = UnsafeMutablePointer<curl_blob>.allocate(capacity: 1)
             blob.initialize(to: curl_blob(data: base, len: pem.count, flags: UInt32(CURL_BLOB_NOCOPY)))
             authorities = blob
+        }
+    }
+
+    extension EasyHandle {
+        /// Sets the one option to a path or the other to a copy of bytes.
+        fileprivate func set(
+            _ path: CURLoption, _ blob: CURLoption, _ source: TLSConfiguration.ClientCertificate.Source
+        ) {
+            switch source {
+            case .file(let file): set(path, file)
+            case .bytes(var bytes):
+                bytes.withUnsafeMutableBytes {
+                    var value = curl_blob(data: $0.baseAddress, len: $0.count, flags: UInt32(CURL_BLOB_COPY))
+                    set(blob, pointer: &value)
+                }
+            }
         }
     }
 

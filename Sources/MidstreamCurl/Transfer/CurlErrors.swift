@@ -47,6 +47,8 @@
                 CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
                 CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
                 return .tls
+            // Of a client certificate, in newer versions.
+            case CURLE_BAD_FUNCTION_ARGUMENT where text.hasPrefix("unable to set private key"): return .tls
             // What curl's own functions are given of a head or of trailers that it can't store.
             case CURLE_BAD_FUNCTION_ARGUMENT where phase != .notSent: return .protocolViolation
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED, CURLE_HTTP_RETURNED_ERROR:

@@ -98,21 +98,25 @@
         }
 
         private static func identity(_ client: TLSConfiguration.ClientCertificate) throws -> URLCredential {
-            guard client.format == .pkcs12 else {
-                throw HTTPError.unsupported("A client certificate as PEM can't be used by URLSession; PKCS #12 can.")
-            }
-            guard let file = FileManager.default.contents(atPath: client.certificate) else {
-                throw HTTPError.tls("The client certificate \(client.certificate) can't be read.")
+            let archive: Data
+            switch client.contents {
+            case .pem: throw HTTPError.unsupported("A client certificate as PEM can't be used by URLSession; PKCS #12 can.")
+            case .pkcs12(.bytes(let bytes)): archive = Data(bytes)
+            case .pkcs12(.file(let path)):
+                guard let bytes = FileManager.default.contents(atPath: path) else {
+                    throw HTTPError.tls("The client certificate \(path) can't be read.")
+                }
+                archive = bytes
             }
             let options = [kSecImportExportPassphrase as String: client.password ?? ""]
             var items: CFArray?
-            guard SecPKCS12Import(file as CFData, options as CFDictionary, &items) == errSecSuccess,
+            guard SecPKCS12Import(archive as CFData, options as CFDictionary, &items) == errSecSuccess,
                 let first = (items as? [[String: Any]])?.first, let identity = first[kSecImportItemIdentity as String]
-            else { throw HTTPError.tls("The client certificate \(client.certificate) can't be opened.") }
+            else { throw HTTPError.tls("The client certificate \(client) can't be opened.") }
             // A cast to a type of Core Foundation's asks nothing by itself.
             let object = identity as AnyObject
             guard CFGetTypeID(object) == SecIdentityGetTypeID() else {
-                throw HTTPError.tls("The client certificate \(client.certificate) holds no private key.")
+                throw HTTPError.tls("The client certificate \(client) holds no private key.")
             }
             let chain = first[kSecImportItemCertChain as String] as? [Any] ?? []
             return URLCredential(

@@ -86,7 +86,7 @@
         }
 
         static func ofFiles(_ configuration: TLSConfiguration) -> [FileVersion?] {
-            var paths = configuration.clientCertificate.map { [$0.certificate, $0.key] } ?? []
+            var paths = configuration.clientCertificate?.paths ?? []
             if case .file(let path) = configuration.authorities { paths.append(path) }
             return paths.map { FileVersion($0) }
         }

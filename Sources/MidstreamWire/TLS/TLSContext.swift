@@ -76,6 +76,9 @@
                 let (file, folder) = try SystemAuthorities.find()
                 if file != nil || folder != nil, SSL_CTX_load_verify_locations(pointer, file, folder) != 1 {
                     try Self.checkDescriptors()
+                    if let given = EnvironmentAuthorities().file {
+                        throw HTTPError.tls("SSL_CERT_FILE is \(given), which holds no certificate that can be read.")
+                    }
                 }
             }
             switch configuration.authorities {
@@ -93,7 +96,7 @@
         /// Tells a file that couldn't be opened just then from one that can't be read.
         ///
         /// - Throws: ``HTTPError`` when the system gives no descriptor.
-        fileprivate static func checkDescriptors() throws {
+        static func checkDescriptors() throws {
             if let lack = HostLookup.lackOfDescriptors() { throw HTTPError.noResources(lack) }
         }
 
@@ -116,16 +119,11 @@
 
         private func addClientCertificate() throws {
             guard let client = configuration.clientCertificate else { return }
-            let isSet =
-                switch client.format {
-                case .pem: usePEM(client)
-                case .pkcs12: usePKCS12(client)
-                }
-            guard isSet, SSL_CTX_check_private_key(pointer) == 1 else {
+            guard let identity = ClientIdentity(client), identity.isUsed(by: pointer) else {
                 let reason = TLSErrors.takeFirst() ?? "it has no key"
                 try Self.checkDescriptors()
                 // OpenSSL has no words for what the system says.
-                for path in client.format == .pem ? [client.certificate, client.key] : [client.certificate] {
+                for path in client.paths {
                     guard access(path, R_OK) != 0 else { continue }
                     throw HTTPError.tls(
                         "The client certificate's file \(path) can't be read: \(String(cString: strerror(errno))).")
@@ -135,42 +133,6 @@
             // Servers ask only there for one that a part of their site wants, and only who has said that it may be (RFC 8446
             // §4.6.2). Over HTTP/2 none may (RFC 9113 §9.2.3).
             SSL_CTX_set_post_handshake_auth(pointer, 1)
-        }
-
-        private func usePEM(_ client: TLSConfiguration.ClientCertificate) -> Bool {
-            guard SSL_CTX_use_certificate_chain_file(pointer, client.certificate) == 1 else { return false }
-            return (client.password ?? "").withCString { password in
-                // Without one the default function would ask at the terminal.
-                SSL_CTX_set_default_passwd_cb(pointer) { buffer, size, _, context in
-                    guard let context, let buffer else { return 0 }
-                    let password = context.assumingMemoryBound(to: CChar.self)
-                    let length = min(strlen(password), Int(size))
-                    memcpy(buffer, password, length)
-                    return Int32(length)
-                }
-                SSL_CTX_set_default_passwd_cb_userdata(pointer, UnsafeMutableRawPointer(mutating: password))
-                defer { SSL_CTX_set_default_passwd_cb_userdata(pointer, nil) }
-                return SSL_CTX_use_PrivateKey_file(pointer, client.key, SSL_FILETYPE_PEM) == 1
-            }
-        }
-
-        private func usePKCS12(_ client: TLSConfiguration.ClientCertificate) -> Bool {
-            guard let bytes = FileManager.default.contents(atPath: client.certificate) else { return false }
-            return [UInt8](bytes).withUnsafeBufferPointer { bytes in
-                var start = bytes.baseAddress
-                guard let archive = d2i_PKCS12(nil, &start, bytes.count) else { return false }
-                defer { PKCS12_free(archive) }
-                var (key, certificate): (OpaquePointer?, OpaquePointer?) = (nil, nil)
-                var chain: OpaquePointer?
-                guard PKCS12_parse(archive, client.password ?? "", &key, &certificate, &chain) == 1 else { return false }
-                defer {
-                    EVP_PKEY_free(key)
-                    X509_free(certificate)
-                    OPENSSL_sk_pop_free(chain) { X509_free($0.map { OpaquePointer($0) }) }
-                }
-                // The context has references of its own.
-                return SSL_CTX_use_cert_and_key(pointer, certificate, key, chain, 1) == 1
-            }
         }
     }
 
@@ -209,50 +171,6 @@
             for session in byPeer.values.joined() { SSL_SESSION_free(session) }
             byPeer = [:]
             count = 0
-        }
-    }
-
-    /// Where the system keeps the authorities that it trusts.
-    private enum SystemAuthorities {
-        private static let found = Locked<(file: String?, folder: String?)?>(nil)
-
-        /// The folder if there is one with certificates by their hash, since only those that are needed are read then; else the file.
-        ///
-        /// - Throws: ``HTTPError`` when there is no descriptor to look with.
-        static func find() throws -> (file: String?, folder: String?) {
-            try found.withLock { found in
-                let places = try found ?? look()
-                found = places
-                return places
-            }
-        }
-
-        private static func look() throws -> (file: String?, folder: String?) {
-            let folder = X509_get_default_cert_dir().map { String(cString: $0) } ?? "/etc/ssl/certs"
-            if try isHashed(folder) { return (nil, folder) }
-            let standard = X509_get_default_cert_file().map { String(cString: $0) }
-            let files = [standard, "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
-            return (files.compactMap { $0 }.first { access($0, R_OK) == 0 }, nil)
-        }
-
-        private static func isHashed(_ folder: String) throws -> Bool {
-            guard let stream = opendir(folder) else {
-                try TLSContext.checkDescriptors()
-                return false
-            }
-            defer { closedir(stream) }
-            while let entry = readdir(stream) {
-                // Such as 5ad8a5d6.0.
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-                }
-                if name.utf8.count == 10, name.hasSuffix(".0"),
-                    name.utf8.prefix(8).allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
-                {
-                    return true
-                }
-            }
-            return false
         }
     }
 #endif
