@@ -13,9 +13,8 @@ enum Midst {
             for await _ in listening {}
             return try await Self.run()
         }
-        let interrupts = await Interrupts.cancelling(run)
+        await Interrupts.cancel(run)
         started.finish()
-        defer { for interrupt in interrupts { interrupt.cancel() } }
         do {
             exit(try await run.value)
         } catch let error as UsageError {
@@ -77,9 +76,12 @@ private enum Interrupts {
     /// What the tool ends with, as a shell tells of the signal that has come.
     static let status = Locked<Int32>(130)
 
-    /// Returns when each of them is listened to: a signal that comes before ends the tool at once.
-    static func cancelling(_ task: Task<Int32, any Error>) async -> [any DispatchSourceSignal] {
-        var sources: [any DispatchSourceSignal] = []
+    /// Signals are listened to by them until the tool ends. Held by a function they would be gone behind their last use, and every signal
+    /// with them.
+    private static let sources = Locked<[any DispatchSourceSignal]>([])
+
+    /// Has each of them cancel a task. Returns when all are listened to: a signal that comes before ends the tool at once.
+    static func cancel(_ task: Task<Int32, any Error>) async {
         for number in [SIGINT, SIGTERM, SIGHUP] {
             let before = signal(number, SIG_IGN)
             // As `nohup` has it, and a shell that starts it in a script's background.
@@ -108,9 +110,8 @@ private enum Interrupts {
                 }
                 source.resume()
             }
-            sources.append(source)
+            Self.sources.withLock { $0.append(source) }
         }
-        return sources
     }
 
     private static func end(by number: Int32) {
