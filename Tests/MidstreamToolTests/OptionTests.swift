@@ -255,6 +255,8 @@ struct OptionTests {
     /// These take servers of another kind.
     private static let examplesWithNginx = [
         Example("$m $MIDSTREAM_NGINX_HTTPS/page --ca $MIDSTREAM_CA -o $d/x"),
+        Example("cat $MIDSTREAM_CA | $m $MIDSTREAM_NGINX_HTTPS/page --ca /dev/stdin -o $d/x"),
+        Example("SSL_CERT_FILE=$MIDSTREAM_CA $m $MIDSTREAM_NGINX_HTTPS/page -o $d/x"),
         Example("$m $MIDSTREAM_NGINX_HTTPS/page", "tls", status: 1),
         Example("$m $MIDSTREAM_NGINX_HTTPS/page -k -o $d/x --otlp $MIDSTREAM_NGINX_HTTPS", "the telemetry wasn't sent: ", "tls"),
         Example(

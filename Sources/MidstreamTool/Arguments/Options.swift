@@ -100,14 +100,16 @@ extension Option {
 
     private static let connection: [Option] = [
         .value("--ca", "FILE", "trust the authorities in this file, too (PEM)") {
-            $0.transport.authorities = try ValueSource.readable($1)
+            $0.transport.authorities = try ValueSource.bytes(ofFileAt: $1)
         },
         .flag("-k, --insecure", "don't check certificates") { $0.transport.isInsecure = true },
         .value("-x, --proxy", "URL", "go through this proxy (http://… or socks5://…)") { $0.transport.proxy = $1 },
         .value("--unix-socket", "PATH", "connect to this socket") { $0.transport.unixSocket = $1 },
-        .value("--cert", "FILE", "show this certificate (PEM)") { $0.transport.certificate = try ValueSource.readable($1) },
+        .value("--cert", "FILE", "show this certificate (PEM)") {
+            $0.transport.certificate = try ValueSource.bytes(ofFileAt: $1)
+        },
         .value("--key", "FILE", "its key, where that isn't in the same file") {
-            $0.transport.key = try ValueSource.readable($1)
+            $0.transport.key = try ValueSource.bytes(ofFileAt: $1)
         },
         .value("--resolve", "HOST:PORT:ADDRESS", "connect to this address for that host and port") {
             try $0.transport.add(override: $1)

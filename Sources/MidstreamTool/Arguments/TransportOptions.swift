@@ -16,12 +16,14 @@ import Midstream
 /// Which transport to use and how it connects.
 struct TransportOptions {
     var name: String?
-    var authorities: String?
+    /// As PEM.
+    var authorities: [UInt8]?
     var isInsecure = false
     var proxy: String?
     var unixSocket: String?
-    var certificate: String?
-    var key: String?
+    /// As PEM, and so is the key.
+    var certificate: [UInt8]?
+    var key: [UInt8]?
     var connectTimeout: Duration?
     private var overrides: [String: String] = [:]
     var isHTTP1 = false
@@ -101,7 +103,7 @@ struct TransportOptions {
     #if os(Linux)
         private func configuration() throws -> TransportConfiguration {
             var configuration = TransportConfiguration()
-            configuration.tls.authorities = authorities.map { .file($0) }
+            configuration.tls.authorities = authorities.map { .pem($0) }
             configuration.tls.verifiesCertificates = !isInsecure
             configuration.unixSocketPath = unixSocket
             configuration.hostOverrides = overrides

@@ -41,8 +41,14 @@ struct ValueSource {
         return .file(file)
     }
 
+    /// A file as it is, or what comes through a pipe.
+    static func bytes(ofFileAt path: String) throws -> [UInt8] { [UInt8](try content(of: try opened(path), path)) }
+
     private mutating func content(_ path: Substring) throws -> Data {
-        let file = path == "-" ? try input() : try Self.opened(String(path))
+        try Self.content(of: path == "-" ? try input() : try Self.opened(String(path)), String(path))
+    }
+
+    private static func content(of file: FileHandle, _ path: String) throws -> Data {
         guard let content = try? file.readToEnd() ?? Data() else { throw UsageError("can't read the file '\(path)'") }
         return content
     }
