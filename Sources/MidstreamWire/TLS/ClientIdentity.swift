@@ -5,19 +5,27 @@
 
     /// A client's certificate with its key and the certificates of its authorities, as OpenSSL has them.
     struct ClientIdentity: ~Copyable {
+        /// Why it can't be used, with OpenSSL's words if it has noted any.
+        struct Fault: Error {
+            let reason: String
+
+            fileprivate init(_ reason: String) { self.reason = reason + (TLSErrors.takeFirst().map { " (\($0))" } ?? "") }
+        }
+
         private var certificate: OpaquePointer?
         private var key: OpaquePointer?
         private var chain: OpaquePointer?
 
-        /// nil when it can't be read, of which OpenSSL may have noted the reason.
-        init?(_ client: TLSConfiguration.ClientCertificate) {
-            let isRead =
-                switch client.contents {
-                case .pem(let certificate, let key):
-                    certificate.read { readCertificates($0) } && key.read { readKey($0, client.password ?? "") }
-                case .pkcs12(let archive): archive.read { readArchive($0, client.password ?? "") }
-                }
-            guard isRead else { return nil }
+        /// - Throws: ``Fault``.
+        init(_ client: TLSConfiguration.ClientCertificate) throws(Fault) {
+            let password = client.password ?? ""
+            switch client.contents {
+            case .pem(let certificate, let key):
+                guard certificate.read({ readCertificates($0) }) else { throw Fault("it holds no certificate that can be read") }
+                guard key.read({ readKey($0, password) }) else { throw Fault("no private key is there that the password opens") }
+            case .pkcs12(let archive):
+                guard archive.read({ readArchive($0, password) }) else { throw Fault("it is no archive that the password opens") }
+            }
         }
 
         deinit {
@@ -27,8 +35,12 @@
         }
 
         /// Has a context show it. The context has references of its own.
-        borrowing func isUsed(by context: OpaquePointer) -> Bool {
-            SSL_CTX_use_cert_and_key(context, certificate, key, chain, 1) == 1 && SSL_CTX_check_private_key(context) == 1
+        ///
+        /// - Throws: ``Fault``.
+        borrowing func use(in context: OpaquePointer) throws(Fault) {
+            guard key != nil else { throw Fault("it has no key") }
+            guard SSL_CTX_use_cert_and_key(context, certificate, key, chain, 1) == 1, SSL_CTX_check_private_key(context) == 1
+            else { throw Fault("the certificate and the key don't go together") }
         }
 
         private mutating func readCertificates(_ pem: UnsafeRawBufferPointer) -> Bool {

@@ -119,8 +119,9 @@
 
         private func addClientCertificate() throws {
             guard let client = configuration.clientCertificate else { return }
-            guard let identity = ClientIdentity(client), identity.isUsed(by: pointer) else {
-                let reason = TLSErrors.takeFirst() ?? "it has no key"
+            do throws(ClientIdentity.Fault) {
+                try ClientIdentity(client).use(in: pointer)
+            } catch {
                 try Self.checkDescriptors()
                 // OpenSSL has no words for what the system says.
                 for path in client.paths {
@@ -128,7 +129,7 @@
                     throw HTTPError.tls(
                         "The client certificate's file \(path) can't be read: \(String(cString: strerror(errno))).")
                 }
-                throw HTTPError.tls("The client certificate \(client) can't be used: \(reason).")
+                throw HTTPError.tls("The client certificate \(client) can't be used: \(error.reason).")
             }
             // Servers ask only there for one that a part of their site wants, and only who has said that it may be (RFC 8446
             // §4.6.2). Over HTTP/2 none may (RFC 9113 §9.2.3).

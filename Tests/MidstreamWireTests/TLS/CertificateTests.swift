@@ -142,6 +142,21 @@
             }
         }
 
+        @Test func `Of a client certificate it is told what can't be used`() async throws {
+            let (certificate, key) = (Servers["CLIENT_CERT"], Servers["CLIENT_KEY"])
+            let faults: [(TLSConfiguration.ClientCertificate, String)] = [
+                (.init(certificate: certificate, key: certificate), "no private key is there"),
+                (.init(certificate: key, key: key), "no certificate that can be read"),
+                (.init(certificate: certificate, key: Servers["SERVER_KEY"]), "don't go together"),
+                (.init(pkcs12: certificate, password: nil), "no archive"),
+            ]
+            for (certificate, reason) in faults {
+                let transport = transport(trusting: Servers["CA"]) { $0.tls.clientCertificate = certificate }
+                let error = await failure(transport, "https://127.0.0.1:1/")
+                #expect(error?.code == .tls && error?.message.contains(reason) == true, "\(error as Any)")
+            }
+        }
+
         /// As Apache asks for one that a part of its site wants.
         @Test(arguments: [true, false]) func `A certificate that is asked for behind the handshake is given`(
             _ hasOne: Bool
