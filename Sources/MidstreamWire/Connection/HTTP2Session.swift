@@ -152,6 +152,14 @@
                 if let stream = frame?.pointee.hd.stream_id { owner?.streams[stream]?.isViolated = true }
                 return HTTP2Callbacks.stopsStream
             }
+            nghttp2_session_callbacks_set_error_callback2(callbacks) { _, code, message, length, context in
+                if code == NGHTTP2_ERR_HTTP_HEADER.rawValue, let owner = HTTP2Callbacks.owner(context),
+                    let (stream, name) = HTTP2Callbacks.refusedField(in: UnsafeBufferPointer(start: message, count: length))
+                {
+                    owner.streams[stream]?.refusedField = name
+                }
+                return 0
+            }
             nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, _, context in
                 if let stream = frame?.pointee.hd.stream_id {
                     HTTP2Callbacks.owner(context)?.streams[stream]?.isViolated = true
@@ -191,6 +199,16 @@
         private static func mayStand(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
             !name.isEmpty && name.allSatisfy { 33...126 ~= $0 && $0 != 58 && !(65...90 ~= $0) }
                 && value.allSatisfy { $0 != 0 && $0 != 10 && $0 != 13 }
+        }
+
+        /// Which field makes a message malformed: nghttp2 tells it in words alone, `…, stream: 1, name: [upgrade], value: [h2c]`.
+        private static func refusedField(in message: UnsafeBufferPointer<CChar>) -> (stream: Int32, name: String)? {
+            let words = String(decoding: UnsafeRawBufferPointer(message), as: UTF8.self).split { ",:[] ".contains($0) }
+            guard let place = words.firstIndex(of: "stream"), words.count > place + 4, words[place + 2] == "name",
+                words[place + 4] == "value",
+                let stream = Int32(words[place + 1]), words[place + 3].utf8.allSatisfy({ 33...126 ~= $0 })
+            else { return nil }
+            return (stream, String(words[place + 3].prefix(100)))
         }
 
         private static func received(_ frame: UnsafePointer<nghttp2_frame>, _ owner: HTTP2Connection) {

@@ -31,6 +31,8 @@
         @exclusivity(unchecked) private var isClosed = false
         /// The server has broken a rule of the messages.
         @exclusivity(unchecked) var isViolated = false
+        /// The name of the field by which it has.
+        var refusedField: String?
         /// The bytes of the body's frames that have begun to come, padding included, and whether the server's last frame has.
         @exclusivity(unchecked) private var announced: Int64 = 0
         @exclusivity(unchecked) private var hasAnnouncedEnd = false
@@ -224,7 +226,10 @@
             if isViolated, hasAnnouncedEnd, let length = transfer.expectedLength, announced < length {
                 return fail(.connectionLost, "The body ended after \(announced) of \(length) bytes.")
             }
-            if isViolated { return fail(.protocolViolation, "The response broke a rule of HTTP/2: \(code.name).") }
+            if isViolated {
+                let field = refusedField.map { " (the field \($0))" } ?? ""
+                return fail(.protocolViolation, "The response broke a rule of HTTP/2: \(code.name)\(field).")
+            }
             // What came before it waits for its reader.
             if hasEnd { return }
             // Whatever a server says, it has seen what it has begun to answer.

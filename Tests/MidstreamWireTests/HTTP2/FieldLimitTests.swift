@@ -45,6 +45,15 @@
             #expect(result.httpError?.message.hasPrefix(message) == true, "\(result)")
         }
 
+        /// As proxies send it that pass on what another said over HTTP/1.1 (RFC 9113 §8.2.2).
+        @Test func `A field that no response may have is named, and its value isn't`() async throws {
+            for fields in [[HPACKField("upgrade", "h2c, secret")], [HPACKField("x", "y"), HPACKField("connection", "secret")]] {
+                let result = try await outcome { Frame.response("ok", fields, stream: $0) }
+                let name = String(decoding: fields.last?.name ?? [], as: UTF8.self)
+                #expect(result.httpError?.message == "The response broke a rule of HTTP/2: PROTOCOL_ERROR (the field \(name)).")
+            }
+        }
+
         /// Of which most are indices of one that has come before: more frames for one head are refused.
         @Test(arguments: [(-1, true), (0, true), (1, false)])
         func `A head may have 256 KiB`(_ beyond: Int, _ isTaken: Bool) async throws {
