@@ -140,7 +140,9 @@
 
         func isWoken() {
             guard loop.now < min(deadline, loneDeadline) else {
-                let message = "The connection to \(Endpoint(of: route, settings).name) didn't stand within the time allowed."
+                let peer = Endpoint(of: route, settings).name
+                let reason = isLookingUp ? ": the lookup of a name wasn't answered." : "."
+                let message = "The connection to \(peer) didn't stand within the time allowed\(reason)"
                 return fail(HTTPError(.timeout, message, phase: .notSent))
             }
             channelIsReady()
