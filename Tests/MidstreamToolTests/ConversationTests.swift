@@ -32,6 +32,18 @@
             return Task { try await conversation.run() }
         }
 
+        /// What a conversation ends with whose server closes in order at the first line, and reads nothing more.
+        private func closedAtOnce(_ input: FileHandle) async throws -> Int32 {
+            let stub = StubTransport { request in
+                .webSocket(answering: request) { socket in
+                    _ = try await socket.next()
+                    try await socket.close(1001, "restart")
+                }
+            }
+            let client = testClient(baseURL: "https://a.example", transport: stub)
+            return try await Conversation(socket: client.webSocket("feed"), showsTrace: false, input: input).run()
+        }
+
         @Test("Lines go there and back over a ws URL, with a token, until the input ends")
         func lines() async throws {
             let ends = Locked<[MockWebSocket.Event]>([])
@@ -130,6 +142,36 @@
             clock.advance(by: .seconds(10))
             #expect(try await run.value == 0)
             #expect(ends.withLock { $0 } == [.close(1000, "")])
+        }
+
+        @Test("A server that closes before all of the input was sent has missed some of it: a failure")
+        func closedEarly() async throws {
+            let folder = try TemporaryFolder()
+            defer { withExtendedLifetime(folder) {} }
+            // More than what lies between the two holds.
+            let line = String(repeating: "a", count: 1_000) + "\n"
+            let input = try FileHandle(forReadingFrom: folder.file(Array(String(repeating: line, count: 1_000).utf8)))
+            let error = await #expect(throws: HTTPError.self) { try await closedAtOnce(input) }
+            #expect(error?.code == .connectionLost && error?.message.contains("on wasn't sent") == true)
+            #expect((error?.underlying as? WebSocketClosure)?.reason == "restart")
+        }
+
+        @Test("An input that is at rest isn't waited for once the server has closed")
+        func closedAtRest() async throws {
+            let pipe = Pipe()
+            try pipe.fileHandleForWriting.write(contentsOf: Data("one\n".utf8))
+            #expect(try await closedAtOnce(pipe.fileHandleForReading) == 0)
+            try pipe.fileHandleForWriting.close()
+        }
+
+        @Test("Where no more of an input is waited for, what is there already still comes")
+        func inputAtHand() async throws {
+            let pipe = Pipe()
+            try pipe.fileHandleForWriting.write(contentsOf: Data("one\n".utf8))
+            var bytes: [UInt8] = []
+            for try await chunk in InputChunks(file: pipe.fileHandleForReading, isImpatient: { true }) { bytes += chunk }
+            #expect(bytes == Array("one\n".utf8))
+            try pipe.fileHandleForWriting.close()
         }
 
         @Test("Its upgrade can be traced, and bytes are written as they are")

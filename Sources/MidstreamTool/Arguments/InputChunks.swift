@@ -4,8 +4,8 @@ import Midstream
 /// What a pipe or a terminal brings, in chunks, as it comes.
 struct InputChunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
     let file: FileHandle
-    /// Whether no more is to be waited for: it ends then.
-    var isUnwanted: @Sendable () -> Bool = { false }
+    /// Whether no more is to be waited for: what is there already comes, and it ends then.
+    var isImpatient: @Sendable () -> Bool = { false }
 
     func makeAsyncIterator() -> Self { self }
 
@@ -24,9 +24,12 @@ struct InputChunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private func read(until isCancelled: Locked<Bool>) throws -> [UInt8]? {
         while true {
             if isCancelled.withLock({ $0 }) { throw CancellationError() }
-            if isUnwanted() { return nil }
+            let patience: Int32 = isImpatient() ? 0 : 100
             var input = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&input, 1, 100) != 0 else { continue }
+            guard poll(&input, 1, patience) != 0 else {
+                if patience == 0 { return nil }
+                continue
+            }
             var bytes = [UInt8](repeating: 0, count: 64 << 10)
             let count = Foundation.read(file.fileDescriptor, &bytes, bytes.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }

@@ -11,13 +11,13 @@ struct Conversation {
     /// Runs until one side closes; this one does at the input's end, once what was sent before has been seen by the server.
     ///
     /// - Throws: Why the rest of the input couldn't be read, too; what stood before that has been sent. ``HTTPError/Code/timeout`` when nobody
-    ///   is there any more.
+    ///   is there any more; ``HTTPError/Code/connectionLost`` also when the server closes in order, and some of the input hasn't been sent.
     func run() async throws -> Int32 {
         let socket = try await socket.connect()
         if showsTrace { Terminal.printError("\(socket.response.trace)") }
-        let lines = HTTPBody.once(InputChunks(file: input)).lineBytes()
+        let (isWriting, isClosed) = (Locked(false), Locked(false))
+        let lines = HTTPBody.once(InputChunks(file: input) { isClosed.withLock { $0 } }).lineBytes()
         let failure = Locked<(any Error)?>(nil)
-        let (isWriting, isInputOver) = (Locked(false), Locked(false))
         let sending = Task {
             do {
                 for try await line in lines {
@@ -26,11 +26,9 @@ struct Conversation {
                     }
                     try await socket.send(text)
                 }
-            } catch let error where (error as? HTTPError)?.code != .connectionLost && !(error is CancellationError) {
-                // It isn't the socket's, whose end is told to those who read it.
+            } catch let error where !(error is CancellationError) {
                 failure.withLock { $0 = error }
             }
-            isInputOver.withLock { $0 = true }
             let isAnswered = try await Self.awaitPong(of: socket, isWriting)
             let received = socket.metrics.wireBytesReceived
             try await socket.close()
@@ -49,10 +47,16 @@ struct Conversation {
             case .binary(let bytes): try Terminal.put(bytes, into: STDOUT_FILENO)
             }
         }
-        // While the input goes on, it isn't waited for: the server has closed then.
-        if isInputOver.withLock({ $0 }) { _ = await sending.result }
-        if let failure = failure.withLock({ $0 }) { throw failure }
-        return 0
+        // Of an input that goes on, what is there already is missed by the server; what comes later isn't waited for.
+        isClosed.withLock { $0 = true }
+        _ = await sending.result
+        guard let failure = failure.withLock({ $0 }) else { return 0 }
+        guard (failure as? HTTPError)?.code == .connectionLost else { throw failure }
+        // A send's, of which the reader of a socket that was closed in order is told nothing.
+        let line = socket.metrics.messagesSent + 1
+        throw HTTPError(
+            .connectionLost, "The server has closed the socket, and the input from line \(line) on wasn't sent.",
+            underlying: socket.closure, phase: .maybeProcessed)
     }
 
     /// Waits until the server has answered a ping, or leaves it unanswered, and tells which.
