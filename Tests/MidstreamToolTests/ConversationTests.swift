@@ -156,6 +156,17 @@
             #expect((error?.underlying as? WebSocketClosure)?.reason == "restart")
         }
 
+        @Test("The reason that a server gives for its closing follows the failure, its control characters escaped")
+        func reason() async throws {
+            server.respond(webSocket: { socket in
+                try await socket.close(4003, "bye\u{1B}[2J")
+                while try await socket.next() != nil {}
+            })
+            let child = try await run("timeout 60 $m ws $h/feed --transport wire < /dev/null")
+            #expect(child.status == .exited(1) && child.errorText.contains("4003"), "\(child.errorText)")
+            #expect(child.errorText.contains("bye\\u{1B}[2J\n"), "\(child.errorText)")
+        }
+
         @Test("An input that is at rest isn't waited for once the server has closed")
         func closedAtRest() async throws {
             let pipe = Pipe()

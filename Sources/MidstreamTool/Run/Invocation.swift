@@ -146,6 +146,9 @@ struct Invocation {
             }
         }
         Terminal.printError("midst: \(error)")
+        if let closure = error.underlying as? WebSocketClosure, closure.byPeer, !closure.reason.isEmpty {
+            Terminal.printError("midst: the server's reason: \(closure.reason.escapingControls)")
+        }
         if arguments.showsTrace, let trace = error.trace { Terminal.printError("\(trace)") }
         let status = exitStatus.of(error)
         guard status == 0, let response else { return status }
