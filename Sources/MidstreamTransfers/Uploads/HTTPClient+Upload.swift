@@ -57,7 +57,8 @@ extension HTTPClient {
     ///   ``HTTPError/Code/protocolViolation`` when its offset or length contradicts what was sent, and when it doesn't say how much it
     ///   has, or where the rest goes (by https, if the upload began so), also after a success that came before all bytes were sent,
     ///   takes nothing of a part, or no longer keeps the upload;
-    ///   ``HTTPError/Code/bodyUnreadable`` when the content can't be read, or isn't as long as it says;
+    ///   ``HTTPError/Code/bodyUnreadable`` when the content can't be read, isn't as long as it says, or is a file that has changed since a part
+    ///   of it was sent;
     ///   ``HTTPError/Code/unacceptableStatus`` when a redirect has made a request without the content of one that had it.
     @discardableResult
     public func upload(

@@ -35,6 +35,8 @@ struct Upload {
     /// How much it has confirmed.
     private var furthest: Int64 = 0
     private var hasBegun = false
+    /// The content's when its beginning was sent.
+    private var version: [Int64] = []
 
     init(_ settings: UploadInterceptor, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) throws {
         self.settings = settings
@@ -86,7 +88,7 @@ struct Upload {
         furthest = 0
         let (first, part) = settings.creation(by: request, of: length)
         var creation = first
-        put(part, into: &creation)
+        try put(part, into: &creation)
         // The upload's URL comes before it is complete.
         let (told, stopwatch, beginning) = (told, stopwatch, request.urlText)
         creation.onUploadInterim = { interim, url in
@@ -134,7 +136,7 @@ struct Upload {
         let end = length - start <= limit ? length : start + limit
         var addition = follower(.patch, url)
         settings.protocol.prepareAppending(&addition.headers, offset: start, isLast: end == length)
-        put(start..<end, into: &addition)
+        try put(start..<end, into: &addition)
         let (response, error) = try await send(addition)
         guard response.status.isSuccess else { return try failure(response, error) }
         Self.note(response.headers, from: nil, for: request.urlText, in: told, at: stopwatch.elapsed)
@@ -189,7 +191,16 @@ struct Upload {
     }
 
     /// Gives a request some of the content.
-    private func put(_ range: Range<Int64>, into request: inout HTTPRequest) {
+    ///
+    /// - Throws: ``HTTPError/Code/bodyUnreadable`` when the content has changed, so that the server would join two of them.
+    private mutating func put(_ range: Range<Int64>, into request: inout HTTPRequest) throws {
+        let present = settings.content.version()
+        if range.lowerBound == 0 { version = present }
+        guard present == version else {
+            throw HTTPError(
+                .bodyUnreadable, "The content has changed since its first \(range.lowerBound) bytes were sent.", request: request,
+                phase: .maybeProcessed)
+        }
         let (told, meter) = (told, settings.meter)
         request.body = settings.content.body(range)
         request.uploadObserver = { sent in

@@ -1,11 +1,14 @@
 public import Foundation
 internal import MidstreamCore
+internal import MidstreamPlatform
 
 /// What is uploaded: something that can be read from any place on.
 public struct UploadContent: Sendable {
     /// Its media type; nil: unknown.
     let contentType: String?
     let length: @Sendable () throws -> Int64
+    /// What is another when it has changed, as far as that can be told.
+    var version: @Sendable () -> [Int64] = { [] }
     private let part: @Sendable (Range<Int64>) -> HTTPBody
 
     /// Bytes in memory.
@@ -19,16 +22,34 @@ public struct UploadContent: Sendable {
 
     /// A file, which mustn't change until it is sent. Its length is looked up when the upload begins.
     ///
-    /// Uploading fails with ``HTTPError/Code/bodyUnreadable`` when it can't be read.
+    /// Uploading fails with ``HTTPError/Code/bodyUnreadable`` when it can't be read, and when the rest of it is to follow what was sent of an
+    /// earlier state of it, by its size and the time when it was written, or of another file that had its name.
     public static func file(_ url: URL, contentType: String? = nil) -> UploadContent {
         UploadContent(contentType: contentType) {
             guard let length = HTTPBody.file(url).length else {
                 throw HTTPError(.bodyUnreadable, "There is no file \(url.path) that could be uploaded.", phase: .notSent)
             }
             return length
+        } version: {
+            Self.state(ofFileAt: url.path)
         } part: {
             .file(url, range: $0)
         }
+    }
+
+    /// What changes when a file is written, or another takes its place; nothing when there is none.
+    private static func state(ofFileAt path: String) -> [Int64] {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return [] }
+        #if canImport(Darwin)
+            let written = status.st_mtimespec
+        #else
+            let written = status.st_mtim
+        #endif
+        return [
+            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
+            Int64(written.tv_sec), Int64(written.tv_nsec),
+        ]
     }
 
     /// Chunks that `make` produces, from any offset on.

@@ -110,6 +110,27 @@ struct UploadTests {
         #expect(server.requests.isEmpty)
     }
 
+    @Test("A file that has changed isn't gone on with, since the server would have a mixture", arguments: [true, false])
+    func changedFile(isTus: Bool) async throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let file = try folder.file(Self.content)
+        let server = try UploadServer(.init(isTus: isTus, cuts: [100_000]))
+        let clock = TestClock()
+        let client = client(clock)
+        let uploading = Task {
+            try await client.upload(.file(file), to: server.url, protocol: isTus ? .tus : .resumable)
+        }
+        // The pause before it goes on.
+        await clock.waitForSleepers(1)
+        try Data(Self.content.reversed()).write(to: file)
+        // Whatever the time of the file system's clock.
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: file.path)
+        clock.advance(by: .milliseconds(500))
+        #expect(await httpError { try await uploading.value }?.code == .bodyUnreadable)
+        #expect(server.content.elementsEqual(Self.content.prefix(100_000)))
+    }
+
     @Test("In parts, by wish or since the server takes no more", arguments: [true, false])
     func parts(isWish: Bool) async throws {
         let server = try UploadServer(
