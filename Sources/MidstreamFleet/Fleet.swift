@@ -19,8 +19,8 @@ public import MidstreamResilience
 /// ```
 ///
 /// Redis is never in the way: an answer is waited for at most `patience`, and not at all while there has been none lately; decisions
-/// are made locally then. Nothing is opened before it is needed. Everything ends with ``close()``, or when neither the fleet nor what
-/// it has made is referenced any more.
+/// are made locally then. Only a token that is needed waits for the first connection, 2 s at most. Nothing is opened before it is needed.
+/// Everything ends with ``close()``, or when neither the fleet nor what it has made is referenced any more.
 public final class Fleet: Sendable {
     let core: FleetCore
 

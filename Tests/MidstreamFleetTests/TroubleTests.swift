@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import Interception
+    import MidstreamAuthentication
     import MidstreamCore
     import MidstreamResilience
     import MidstreamTesting
@@ -106,19 +107,20 @@
         }
 
         /// A way to a server on which bodies are held up until it is opened: each connection over which more comes than everything else is.
+        /// With no bytes that pass, that is everything.
         private final class Narrows: Sendable {
             private let opened: DispatchSemaphore
             private let held: Locked<Bool>
             private let way: RawServer
 
-            init(before server: RedisServer) throws {
+            init(before server: RedisServer, passing most: Int = 200_000) throws {
                 let (port, opened, held) = (server.port, DispatchSemaphore(value: 0), Locked(false))
                 (self.opened, self.held) = (opened, held)
                 way = try RawServer { connection in
                     var passed = 0
                     connection.relay(to: port) { count in
                         passed += count
-                        guard passed > 200_000 else { return true }
+                        guard passed > most else { return true }
                         held.withLock { $0 = true }
                         opened.wait()
                         opened.signal()
@@ -130,6 +132,38 @@
             var url: String { "redis://localhost:\(way.port)" }
             var isReached: Bool { held.withLock { $0 } }
             func open() { opened.signal() }
+        }
+
+        @Test("is waited for by a token until the first connection is made, and by nothing else")
+        func slowBeginning() async throws {
+            let server = try await RedisServer()
+            let (narrows, clock, issuer) = (try Narrows(before: server, passing: 0), TestClock(), Issuer())
+            defer { narrows.open() }
+            let token = try await server.fleet().sharing(issuer.authenticator(), as: "t").refresh(nil)
+            let fleet = try Fleet(
+                .redis(narrows.url), name: "test", patience: .milliseconds(20), members: 1, key: testKey, clock: clock,
+                limits: RedisLink.Limits(beginning: .seconds(86_400), heartbeat: .seconds(1e9), probe: .seconds(1e9)))
+            Belongings.current?.add(fleet.core)
+            let shared = fleet.sharing(issuer.authenticator(), as: "t")
+            let refreshing = Task { try await shared.refresh(issuer.first) }
+            await eventually { narrows.isReached }
+            // More often than Redis is waited for in vain.
+            for _ in 0..<6 {
+                let isDone = Locked(false)
+                let reserving = Task {
+                    defer { isDone.withLock { $0 = true } }
+                    return try await reserves(fleet)
+                }
+                await eventually {
+                    clock.advance(by: .milliseconds(20))
+                    return isDone.withLock { $0 }
+                }
+                #expect(try await reserving.value)
+            }
+            #expect(fleet.core.degradation == "not connected yet")
+            narrows.open()
+            #expect(try await refreshing.value == token)
+            #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
         }
 
         @Test("has nothing else wait behind bodies that are held up on their way", arguments: [false, true])

@@ -11,7 +11,8 @@ protocol RedisListener: AnyObject, Sendable {
     func changed(isConnected: Bool)
 }
 
-/// The way to Redis, which is never in the way: whoever asks waits for at most the patience, and not at all while Redis doesn't answer.
+/// The way to Redis, which is never in the way: whoever asks waits for at most the patience, and not at all while Redis doesn't answer. Only
+/// what is decisive waits for the first connection as long as that may take to be made.
 ///
 /// After a failure Redis is asked for a sign of life in the background. When that doesn't come, or after five failures in a row, the
 /// connection is closed and none made for a second, which doubles up to 30 s when it happens again soon.
@@ -47,6 +48,8 @@ final class RedisLink: Sendable {
     enum Manner {
         /// A call waits, for the patience, and whether the reply comes in that time says whether Redis is in time.
         case urgent
+        /// The same, once there has been a connection: without the reply the call would fail, or what others have be obtained again.
+        case decisive
         /// No call waits: the reply may take as long as that to a heartbeat, and says nothing of the kind.
         case patient
         /// A call waits, for the patience. The command takes the connection for bodies, where a late reply was behind those of others, and
@@ -55,7 +58,7 @@ final class RedisLink: Sendable {
     }
 
     enum Phase {
-        /// Not yet connected; those who ask wait for it.
+        /// Not yet connected; those who ask wait for it, until several have waited in vain.
         case beginning
         case connected(RedisSession)
         case down(because: String)
@@ -79,9 +82,9 @@ final class RedisLink: Sendable {
         var session: RedisSession? { if case .connected(let session) = phase { session } else { nil } }
 
         /// The session, or why there is none; nil: it is still to be awaited.
-        fileprivate var arrival: Answer<RedisSession>? {
+        fileprivate func arrival(_ manner: Manner) -> Answer<RedisSession>? {
             switch phase {
-            case .beginning: nil
+            case .beginning: manner == .decisive || failures < RedisLink.mostFailures ? nil : .failure(.timedOut)
             case .connected(let session): .success(session)
             case .down(let reason): .failure(.unreachable(reason))
             }
@@ -117,7 +120,7 @@ final class RedisLink: Sendable {
     var trouble: String? {
         state.withLock { state in
             switch state.phase {
-            case .beginning: nil
+            case .beginning: state.failures > 0 ? "not connected yet" : nil
             case .connected: state.failures > 0 ? "\(StoreFailure.timedOut)" : nil
             case .down(let reason): reason
             }
@@ -131,12 +134,14 @@ final class RedisLink: Sendable {
         _ make: (RedisSession) -> RESPCommand, _ manner: Manner, if condition: () -> Bool = { true }
     ) async -> Answer<RESPValue>? {
         let begin = stopwatch.elapsedNanoseconds
-        switch await arrival() {
+        switch await arrival(manner) {
         case .failure(let failure): return .failure(failure)
         case .success(let session):
             guard let reply = session.connection(manner).send(make(session), if: condition) else { return nil }
             switch manner {
             case .urgent: return await answer(reply, since: begin)
+            // The patience is for the reply alone.
+            case .decisive: return await answer(reply, since: stopwatch.elapsedNanoseconds)
             case .patient: return await answer(reply, within: settings.limits.heartbeat)
             case .amongBodies: return await answer(reply, within: settings.patience)
             }
@@ -179,11 +184,11 @@ final class RedisLink: Sendable {
     }
 
     /// The session; waited for only when it is the first one.
-    func arrival() async -> Answer<RedisSession> {
-        if let known = state.withLock({ $0.arrival }) { return known }
+    func arrival(_ manner: Manner) async -> Answer<RedisSession> {
+        if let known = state.withLock({ $0.arrival(manner) }) { return known }
         let wait = Suspension<Void>()
         let known = state.withLock { state -> Answer<RedisSession>? in
-            if let known = state.arrival { return known }
+            if let known = state.arrival(manner) { return known }
             if state.keeper == nil {
                 state.keeper = Task.detached { [weak self] in await RedisLink.keep { [weak self] in self } }
             }
@@ -191,16 +196,19 @@ final class RedisLink: Sendable {
             return nil
         }
         if let known { return known }
-        guard await wait.value(within: settings.patience, on: stopwatch.timer) == nil else {
-            return state.withLock { $0.arrival } ?? .failure(.timedOut)
+        let isOver: Bool
+        if manner == .decisive {
+            // The connection is made or given up in a time of its own.
+            if case .value = await wait.wait() { isOver = true } else { isOver = false }
+        } else {
+            isOver = await wait.value(within: settings.patience, on: stopwatch.timer) != nil
         }
-        let isTripped = state.withLock { state in
+        return state.withLock { state in
+            if isOver { return state.arrival(manner) ?? .failure(.timedOut) }
             state.arrivals.removeAll { $0 == wait }
-            state.failures += 1
-            return state.failures >= Self.mostFailures && state.arrival == nil
+            if manner != .decisive, case .beginning = state.phase { state.failures += 1 }
+            return .failure(.timedOut)
         }
-        if isTripped { becomeDown(because: "\(StoreFailure.timedOut)") }
-        return .failure(.timedOut)
     }
 
     /// Gives up the connection for good.

@@ -47,9 +47,9 @@ final class RedisStore: FleetStore {
     }
 
     private func onToken<Value>(
-        _ script: StoreScript, _ name: String, _ words: [Word], _ read: (RESPValue) -> Value?
+        _ script: StoreScript, _ name: String, _ words: [Word], as manner: RedisLink.Manner? = nil, _ read: (RESPValue) -> Value?
     ) async -> Answer<Value> {
-        await run(script, keys: [name, names.lock(ofToken: name)], words, read)
+        await run(script, keys: [name, names.lock(ofToken: name)], words, as: manner, read)
     }
 
     func offerToken(_ record: TokenRecord, as name: String, holder: String, grace: Duration) async -> Answer<TokenRecord> {
@@ -64,7 +64,7 @@ final class RedisStore: FleetStore {
             .text(holder), "\(present.login)", "\(present.generation)", "\(present.obtained)", lease.milliseconds,
             "\(grace.wholeMilliseconds)", .text(names.news),
         ]
-        return await onToken(.takeToken, name, words) { reply in
+        return await onToken(.takeToken, name, words, as: .decisive) { reply in
             guard let parts = reply.elements else { return nil }
             let time = Duration.milliseconds(max(0, parts.dropFirst().first?.number ?? 0))
             switch parts.first?.string {
@@ -131,7 +131,7 @@ final class RedisStore: FleetStore {
     }
 
     func pieces(_ names: [String]) async -> Answer<[[UInt8]?]> {
-        switch await link.arrival() {
+        switch await link.arrival(.amongBodies) {
         case .failure(let failure): return .failure(failure)
         case .success(let session):
             var pieces: [[UInt8]?] = []

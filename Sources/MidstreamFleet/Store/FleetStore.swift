@@ -116,7 +116,8 @@ package struct ResponseCommit: Sendable {
 
 /// What members of a fleet share: a closed list of operations, each of them atomic.
 ///
-/// None waits for longer than the fleet's patience. Names come from ``FleetNames``.
+/// None waits for longer than the fleet's patience, but for ``takeToken(_:insteadOf:holder:lease:grace:)`` at the beginning. Names come
+/// from ``FleetNames``.
 package protocol FleetStore: Sendable {
     /// Keeps a token if it is newer than the one that is there, and gives back the lock if it is the holder's.
     ///
@@ -124,7 +125,7 @@ package protocol FleetStore: Sendable {
     ///   store knew nothing of the token, they are told that it is lost.
     /// - Returns: The one that is there now.
     func offerToken(_ record: TokenRecord, as name: String, holder: String, grace: Duration) async -> Answer<TokenRecord>
-    /// Asks for the right to refresh the token of `present`.
+    /// Asks for the right to refresh the token of `present`. It waits also for the first connection, until that is made or has failed.
     ///
     /// - Parameters:
     ///   - lease: How long the right lasts.

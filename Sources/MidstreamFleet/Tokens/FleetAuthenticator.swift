@@ -80,6 +80,8 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
             switch await core.store.takeToken(shared.name, insteadOf: mine.record, holder: holder, lease: lease, grace: grace) {
             case .failure:
                 asked = mine.record
+                // The first connection may be waited for long enough to be cancelled meanwhile.
+                try Task.checkCancellation()
                 if let token = try await alone(mine, credential, holder) {
                     // What this member has spent alone is nobody's turn before the store has the next one.
                     if token != credential, token != mine.token { asked = TokenRecord.none }
