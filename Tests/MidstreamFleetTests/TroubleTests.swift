@@ -278,6 +278,31 @@
             }
         }
 
+        @Test("says what of its URL was refused where the server's code doesn't, and nothing that the server says")
+        func refusedBeginning() async throws {
+            let server = try await RedisServer()
+            // As one does that takes no more clients.
+            let full = try RawServer { connection in
+                guard connection.readSome() != nil else { return }
+                connection.write("-ERR canary\r\n")
+                connection.waitForEnd()
+            }
+            let refused = [
+                ("redis://:canary@localhost:\(server.port)/1", "at AUTH"), ("redis://localhost:\(server.port)/99", "at SELECT"),
+                ("redis://localhost:\(full.port)", "while connecting"),
+            ]
+            for (url, place) in refused {
+                let fleet = try Fleet(.redis(url), name: "f", patience: .milliseconds(20), key: testKey)
+                await eventually {
+                    #expect((try? await reserves(fleet)) == true)
+                    return "\(fleet.state)".contains("refused with ERR \(place)")
+                }
+                #expect(!"\(fleet.state)".contains("canary"))
+                fleet.close()
+            }
+            withExtendedLifetime((server, full)) {}
+        }
+
         @Test("connects also as a user that may not ask Redis which process it is")
         func withoutInfo() async throws {
             let server = try await RedisServer()

@@ -76,10 +76,21 @@ extension RedisConnection {
     /// Sends commands together. Throws why one of them has no reply.
     fileprivate func replies(to commands: [RESPCommand]) async throws -> [RESPValue] {
         var values: [RESPValue] = []
-        for reply in commands.map({ send($0) }) {
+        for (command, reply) in zip(commands, commands.map { send($0) }) {
             guard let reply, case .value(let answer) = await reply.wait() else { throw CancellationError() }
+            // The code alone doesn't lead to the cause.
+            if answer == .failure(.refused("ERR")) { throw StoreFailure.refused("ERR \(Self.place(of: command))") }
             values.append(try answer.get())
         }
         return values
+    }
+
+    /// Which of a URL's parts a command is about.
+    private static func place(of command: RESPCommand) -> String {
+        switch command.words.first {
+        case .text("AUTH")?: "at AUTH"
+        case .text("SELECT")?: "at SELECT"
+        default: "while connecting"
+        }
     }
 }
