@@ -130,12 +130,12 @@ final class ModelLink: FleetStore {
                     return .other(token.record)
                 }
                 if token.record.isDead { return .dead }
-                if token.quietUntil > now { return .held(token.quietUntil - now) }
+                if token.quietUntil > now { return .held(token.quietUntil - now, afterLoss: true) }
                 if let failure = token.failure, failure.until > now { return .failed(failure.until - now) }
                 if let lock = token.lock {
-                    if lock.holder != holder { return .held(lock.end - now) }
+                    if lock.holder != holder { return .held(lock.end - now, afterLoss: false) }
                 } else if let end = token.spentUntil, end > now {
-                    return .held(end - now)
+                    return .held(end - now, afterLoss: false)
                 }
                 token.lock = (holder, now + lease)
                 token.spentUntil = now + lease

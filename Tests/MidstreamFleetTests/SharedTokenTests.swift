@@ -355,6 +355,33 @@ struct SharedTokenTests {
         }
     }
 
+    @Test("is refreshed also where the store forgets it every second", arguments: [false, true])
+    func forgottenAgain(isKnown: Bool) async throws {
+        let (issuer, clock, isDone) = (Issuer(), TestClock(), Locked(false))
+        let (model, forgotten) = (ModelStore(clock), Locked((last: Duration.zero, count: 0)))
+        let link = ModelLink(model) {
+            let now = model.stopwatch.elapsed
+            forgotten.withLock { forgotten in
+                if now - forgotten.last >= .seconds(1), model.forget() { forgotten = (now, forgotten.count + 1) }
+            }
+            return .arrives(after: .zero)
+        }
+        let core = FleetCore(name: "f", key: testKey, member: "m", clock: clock, store: link)
+        Belongings.current?.add(core)
+        let shared = Fleet(core).sharing(issuer.authenticator(), as: "t")
+        let refreshing = Task {
+            defer { isDone.withLock { $0 = true } }
+            return try await shared.refresh(isKnown ? issuer.first : nil)
+        }
+        await eventually {
+            clock.advance(by: .milliseconds(20))
+            return isDone.withLock { $0 } || forgotten.withLock { $0.count } >= 10
+        }
+        refreshing.cancel()
+        #expect(try await refreshing.value.accessToken == "canary-access-1")
+        #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+    }
+
     @Test("is sealed anew by a member that opens it with a former key, so that others can do without that")
     func rotation() async throws {
         let issuer = Issuer()

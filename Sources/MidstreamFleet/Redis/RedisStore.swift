@@ -70,7 +70,8 @@ final class RedisStore: FleetStore {
             switch parts.first?.string {
             case "mine": return .mine
             case "dead": return .dead
-            case "held": return .held(time)
+            case "held": return .held(time, afterLoss: false)
+            case "lost": return .held(time, afterLoss: true)
             case "failed": return .failed(time)
             case "other": return TokenRecord(reply: .array(Array(parts.dropFirst()))).map { .other($0) }
             default: return nil

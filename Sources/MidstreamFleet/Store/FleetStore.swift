@@ -59,8 +59,8 @@ package enum TokenTurn: Sendable, Equatable {
     case mine
     /// There is another token than the one to be refreshed.
     case other(TokenRecord)
-    /// Another member is at it, for so long at most.
-    case held(Duration)
+    /// Another member is at it, for so long at most; or, after a loss, the store has forgotten the token, which members may put back as long.
+    case held(Duration, afterLoss: Bool)
     /// It has been tried in vain, and isn't tried again before.
     case failed(Duration)
     /// The issuer has refused the token for good.

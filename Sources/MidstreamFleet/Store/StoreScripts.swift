@@ -55,7 +55,7 @@ enum StoreScript: CaseIterable, Sendable {
                 end
                 if tonumber(r[4] or '-1') == g then return {'dead'} end
                 local f = redis.call('HMGET', KEYS[1], 'fg', 'fu', 'sg', 'su', 'hu')
-                if tonumber(f[5] or '0') > now then return {'held', tonumber(f[5]) - now} end
+                if tonumber(f[5] or '0') > now then return {'lost', tonumber(f[5]) - now} end
                 if tonumber(f[1] or '-1') == g and tonumber(f[2]) > now then return {'failed', tonumber(f[2]) - now} end
                 local holder = redis.call('GET', KEYS[2])
                 if holder and holder ~= ARGV[1] then return {'held', redis.call('PTTL', KEYS[2])} end

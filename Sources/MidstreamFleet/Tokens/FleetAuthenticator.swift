@@ -72,14 +72,18 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
         var asked: TokenRecord?
         defer { if let asked { shared.release(mayHoldAs: holder, of: asked, for: lease) } }
         var (pause, stops) = (Duration.milliseconds(20), 0)
+        // Since when this call has heard of nothing else than that the store has forgotten the token.
+        var lost: Duration?
         while true {
             try Task.checkCancellation()
             let (mine, heard, begin) = (shared.held(for: credential), core.newsHeard, core.stopwatch.elapsed)
             // Another call of this process may have been quicker.
             if let token = mine.token, token != credential, !base.needsRefresh(token) { return await saved(token) }
+            // A store that forgets it again and again gives no more time to who may know a newer one.
+            let grace = lost.map { begin - $0 >= self.grace } == true ? Duration.zero : self.grace
             switch await core.store.takeToken(shared.name, insteadOf: mine.record, holder: holder, lease: lease, grace: grace) {
             case .failure:
-                asked = mine.record
+                (asked, lost) = (mine.record, nil)
                 // The first connection may be waited for long enough to be cancelled meanwhile.
                 try Task.checkCancellation()
                 if let token = try await alone(mine, credential, holder) {
@@ -102,8 +106,10 @@ public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.
                     _ = await shared.offer(grace: grace)
                     continue
                 }
+                lost = nil
                 try adopt(record)
-            case .success(.held(let left)):
+            case .success(.held(let left, afterLoss: let afterLoss)):
+                lost = afterLoss ? lost ?? core.stopwatch.elapsed : nil
                 await core.news(of: shared.name, since: heard, within: min(pause, max(left, .milliseconds(1))))
                 pause = min(pause * 2, .seconds(1))
             case .success(.failed(let left)): throw FleetRefreshError(code: .failed, retryAfter: left)
