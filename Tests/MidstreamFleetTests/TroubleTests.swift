@@ -166,6 +166,29 @@
             #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
         }
 
+        @Test("is connected to without a reply on one connection being waited for before the others are made")
+        func heldUpBeginning() async throws {
+            let server = try await RedisServer()
+            let (port, connections, last) = (server.port, Locked(0), DispatchSemaphore(value: 0))
+            defer { last.signal() }
+            let way = try RawServer { connection in
+                let number = connections.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 3 { last.signal() }
+                connection.relay(to: port) { _ in
+                    last.wait()
+                    last.signal()
+                    return true
+                }
+            }
+            let fleet = try RedisServer.fleet(at: "redis://localhost:\(way.port)", name: "f")
+            #expect(try await reserves(fleet))
+            if case .connected = fleet.state.connection {} else { Issue.record("\(fleet.state)") }
+            withExtendedLifetime((server, way)) {}
+        }
+
         @Test("has nothing else wait behind bodies that are held up on their way", arguments: [false, true])
         func heldUpBodies(isHit: Bool) async throws {
             let server = try await RedisServer()

@@ -27,14 +27,22 @@ final class RedisSession: Sendable {
             guard parts.count == 3, parts[0].string == "message", let channel = parts[1].string else { return }
             onMessage(channel, parts[2].string.map { [$0] } ?? parts[2].elements?.compactMap(\.string))
         }
-        _ = try await messages.replies(to: greeting)
-        guard let number = try await messages.replies(to: [RESPCommand("CLIENT", "ID")]).first?.number else {
+        // No reply is waited for before the connections are there, and all has been sent that needs none: a network may take long for each.
+        // Channels one by one, since a command has a reply for each. A member that may not hear one would go on with what is gone.
+        let subscriptions = ["__redis__:invalidate", news].map { RESPCommand("SUBSCRIBE", .text($0)) }
+        let hearing = messages.sending(greeting + [RESPCommand("CLIENT", "ID")] + subscriptions)
+        commands = RedisConnection(try await dial(), onEnd: onEnd)
+        let all = StoreScript.allCases
+        let loading = commands.sending(greeting + all.map { RESPCommand("SCRIPT", "LOAD", .text($0.text)) })
+        bodies = RedisConnection(try await dial(), onEnd: onEnd)
+        let greeted = bodies.sending(greeting)
+        guard let number = try await RedisConnection.values(of: hearing)[greeting.count].number else {
             throw StoreFailure.unreachable("the server doesn't say which connection this is")
         }
-        // Each of its own, since a command has a reply for each channel. A member that may not hear one would go on with what is gone.
-        _ = try await messages.replies(to: ["__redis__:invalidate", news].map { RESPCommand("SUBSCRIBE", .text($0)) })
-        commands = RedisConnection(try await dial(), onEnd: onEnd)
-        _ = try await commands.replies(to: greeting)
+        let names = try await RedisConnection.values(of: loading).dropFirst(greeting.count)
+        scripts = Dictionary(
+            uniqueKeysWithValues: zip(all, names).compactMap { script, name in name.content.map { (script, .bytes($0)) } })
+        _ = try await RedisConnection.values(of: greeted)
         // Of this connection's own changes, too: a member may have several near caches.
         let tracking: [RESPCommand.Word] = ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(number)", "BCAST"]
         do {
@@ -44,12 +52,6 @@ final class RedisSession: Sendable {
             // gone, which this finds out.
             _ = try await messages.replies(to: [RESPCommand("PING")])
         }
-        bodies = RedisConnection(try await dial(), onEnd: onEnd)
-        _ = try await bodies.replies(to: greeting)
-        let all = StoreScript.allCases
-        let names = try await commands.replies(to: all.map { RESPCommand("SCRIPT", "LOAD", .text($0.text)) })
-        scripts = Dictionary(
-            uniqueKeysWithValues: zip(all, names).compactMap { script, name in name.content.map { (script, .bytes($0)) } })
     }
 
     /// A script as a command.
@@ -73,16 +75,27 @@ final class RedisSession: Sendable {
 }
 
 extension RedisConnection {
-    /// Sends commands together. Throws why one of them has no reply.
-    fileprivate func replies(to commands: [RESPCommand]) async throws -> [RESPValue] {
+    /// Commands that have been sent, with their replies.
+    fileprivate typealias Sent = [(command: RESPCommand, reply: Reply?)]
+
+    /// Sends commands together.
+    fileprivate func sending(_ commands: [RESPCommand]) -> Sent { commands.map { ($0, send($0)) } }
+
+    /// What was replied to each. Throws why one of them has no reply.
+    fileprivate static func values(of sent: Sent) async throws -> [RESPValue] {
         var values: [RESPValue] = []
-        for (command, reply) in zip(commands, commands.map { send($0) }) {
+        for (command, reply) in sent {
             guard let reply, case .value(let answer) = await reply.wait() else { throw CancellationError() }
             // The code alone doesn't lead to the cause.
-            if answer == .failure(.refused("ERR")) { throw StoreFailure.refused("ERR \(Self.place(of: command))") }
+            if answer == .failure(.refused("ERR")) { throw StoreFailure.refused("ERR \(place(of: command))") }
             values.append(try answer.get())
         }
         return values
+    }
+
+    /// The same for commands that are sent only now.
+    fileprivate func replies(to commands: [RESPCommand]) async throws -> [RESPValue] {
+        try await Self.values(of: sending(commands))
     }
 
     /// Which of a URL's parts a command is about.
