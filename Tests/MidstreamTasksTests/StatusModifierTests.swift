@@ -31,6 +31,16 @@ import Testing
         #expect(try await task(.notFound).acceptOnlyStatusCode([.ok, .notFound]).string() == "body")
     }
 
+    @Test func aResponseWhoseBodyIsCutIsNotAccepted() async {
+        let stub = StubTransport { request in
+            let cut = HTTPError(.connectionLost, phase: .answered)
+            return HTTPResponse(status: 422, body: .incoming(next: { throw cut }, close: {}), request: request)
+        }
+        let task = testClient(transport: stub).get("http://a.example").acceptOnlyStatusCode([200, 422])
+        let error = await failure { try await task.data() } as? HTTPError
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == 422)
+    }
+
     @Test func aResponseWhoseBodyWasGivenUpIsNotAccepted() async {
         let bench = ArbiterBench()
         let stub = StubTransport { request in

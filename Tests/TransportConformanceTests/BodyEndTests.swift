@@ -46,6 +46,29 @@
             }
         }
 
+        /// As servers do it that refuse a request unread.
+        @Test(arguments: TransportUnderTest.allCases)
+        func `A refusal is told by its status, though its body is cut`(transport: TransportUnderTest) async throws {
+            for status in [431, 503] {
+                let server = try Self.server("HTTP/1.1 \(status) X\r\nConnection: close\r\n\r\n", body: "bo", .reset)
+                let client = transport.client { $0.validators = HTTPClient.Configuration().validators }
+                let error = await expectError(.unacceptableStatus, .answered) { try await client.send(HTTPRequest(server.url)) }
+                #expect(error?.response?.status.code == status)
+                await expectError(.connectionLost, .answered) { try await error?.response?.body.collect() }
+            }
+        }
+
+        /// Who takes it wants all of it.
+        @Test(arguments: TransportUnderTest.allCases)
+        func `A status that is accepted isn't enough`(transport: TransportUnderTest) async throws {
+            let server = try Self.server("HTTP/1.1 404 X\r\nContent-Length: 4\r\n\r\n", body: "bo", .reset)
+            let client = transport.client { $0.validators = HTTPClient.Configuration().validators }
+            var request = HTTPRequest(server.url)
+            request.acceptableStatus = [200, 404]
+            let error = await expectError(.connectionLost, .answered) { try await client.send(request) }
+            #expect(error?.response?.status == 404)
+        }
+
         /// The system tells of a reset once. Here it tells who sends, so that reading finds nothing but an end.
         @Test func `A reset that an upload meets cuts the answer's body`() async throws {
             let hasHead = DispatchSemaphore(value: 0)

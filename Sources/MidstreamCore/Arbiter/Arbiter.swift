@@ -148,7 +148,7 @@ package final class Arbiter: HTTPInterceptor {
         do {
             var response = try await attempt.next(attempt.request)
             // Validators may read what is promised in memory, even where an interceptor answered with a stream.
-            if response.body.bytes == nil { try await attempt.next.position.deliver(&response) }
+            if response.body.bytes == nil { try await Self.take(&response, at: attempt.next.position) }
             // Whatever the validators make of it: the other calls are to know.
             if let pacing, let delay = asked(by: response) {
                 pacing.leaveAlone(response.request.urlText, askedAs: attempt.request.urlText, for: delay)
@@ -161,6 +161,20 @@ package final class Arbiter: HTTPInterceptor {
             if let reason = position.reasonToEnd { throw reason }
             if error is CancellationError { throw error }
             return .failure(failure(error, of: attempt))
+        }
+    }
+
+    /// Takes a body into memory.
+    ///
+    /// - Throws: Where that of a refusal can't be read, an error with the response, whose status may say more than the end of its body.
+    @inline(never)
+    nonisolated(nonsending)
+        private static func take(_ response: inout HTTPResponse, at position: ChainPosition) async throws
+    {
+        do {
+            try await position.deliver(&response)
+        } catch let error as HTTPError {
+            throw error.ofRefusal(response, response.status)
         }
     }
 
@@ -247,7 +261,7 @@ package final class Arbiter: HTTPInterceptor {
             throw refusal.error
         }
         let delay = retries.delay(
-            strategy, atLeast: asked(by: outcome.response), for: attempt.request, random: settings.random)
+            strategy, atLeast: asked(by: outcome.answer), for: attempt.request, random: settings.random)
         // Its origin may be left alone for longer. What comes between may lead elsewhere.
         let quiet = strategy.isAlternate ? nil : pacing?.wait(for: retries.original.urlText)
         let wait = max(delay, quiet ?? .zero)
@@ -264,7 +278,7 @@ package final class Arbiter: HTTPInterceptor {
         retries.count()
         attempt.record(
             .retry(
-                attempt: attempt.number, outcome: outcome.summary, status: outcome.response?.status.code, delay: delay))
+                attempt: attempt.number, outcome: outcome.summary, status: outcome.answer?.status.code, delay: delay))
         return delay
     }
 }
@@ -287,7 +301,7 @@ struct Attempt: Sendable {
     /// Leaves there why no other one follows.
     @inline(never)
     func recordEnd(_ reason: String, after outcome: Outcome) {
-        record(.noRetry(attempt: number, outcome: outcome.summary, status: outcome.response?.status.code, reason: reason))
+        record(.noRetry(attempt: number, outcome: outcome.summary, status: outcome.answer?.status.code, reason: reason))
     }
 
     /// Releases the connection of a response that nobody will read, and of whatever it was made from.

@@ -9,6 +9,9 @@ enum Outcome: Sendable {
         if case .response(let response) = self { response } else { nil }
     }
 
+    /// The response, or the one that the failure has.
+    var answer: HTTPResponse? { response ?? failure?.response }
+
     private var failure: HTTPError? {
         if case .failure(let error as HTTPError) = self { error } else { nil }
     }
@@ -24,7 +27,7 @@ enum Outcome: Sendable {
 
     /// What a retry after it takes from the budget.
     var retryCost: Int {
-        guard let status = response?.status else { return 2 }
+        guard let status = answer?.status else { return 2 }
         return status == .tooManyRequests || status == .serviceUnavailable ? 1 : 2
     }
 
@@ -123,6 +126,11 @@ extension Outcome {
     /// The error that a call ends with when this outcome is its last.
     var error: any Error {
         switch self {
+        case .failure(let error as HTTPError) where error.bodyShortfall != nil && !error.hasEndedCall:
+            guard let refusal = error.response,
+                !(refusal.request.acceptableStatus ?? .successAndRedirect).contains(refusal.status)
+            else { return error }
+            return HTTPError.unacceptableStatus(refusal)
         case .failure(let error): return error
         case .response(let response):
             guard HTTPStatusSet.successAndRedirect.contains(response.status) else {

@@ -68,7 +68,8 @@ extension HTTPError {
         } catch {
             if let reason = reasonToEnd() { throw reason }
             let reason = (error as? HTTPError)?.code.rawValue ?? "an error"
-            return withResponse(response, shortfall: "The response's body couldn't be read: \(reason).")
+            collected.body = .incoming(next: { throw error }, close: {})
+            return withResponse(collected, shortfall: "The response's body couldn't be read: \(reason).")
         }
         guard collected.body.bytes != nil else {
             return withResponse(

@@ -197,6 +197,8 @@ struct Exchange: Interceptor {
             try await response.buffer(upTo: limit)
         } catch let error as HTTPError where error.leavesEnough(of: response.status, response.headers) {
             response.body = .incoming(next: { throw error }, close: {})
+        } catch let error as HTTPError {
+            throw error.ofRefusal(response, response.status)
         }
     }
 

@@ -71,24 +71,6 @@ package struct Redirects: HTTPInterceptor {
     }
 }
 
-extension HTTPError {
-    /// Whether a response whose body ended with this may be gone on with: its head may be all that anybody wants of it, of a redirect that is
-    /// followed and of a 401 that is answered with credentials. Not where time is over, or a digest says that somebody has changed it.
-    package func leavesEnough(of status: HTTPStatus, _ headers: HTTPHeaders) -> Bool {
-        phase == .answered && !isRefusedHere && code != .timeout && code != .digestMismatch
-            && (status == .unauthorized || status.isRedirectToFollow && headers.contains(.location))
-    }
-}
-
-extension HTTPStatus {
-    fileprivate var isRedirectToFollow: Bool {
-        switch code {
-        case 301, 302, 303, 307, 308: true
-        default: false
-        }
-    }
-}
-
 extension RedirectPolicy {
     /// The request that follows a redirect; nil when the redirect is to be taken as the response.
     fileprivate func target(

@@ -284,10 +284,11 @@
         }
 
         private func tell(_ error: any Error) {
-            if stream == nil, let response = head(endingWith: error) {
-                return resume(with: .success(ArrivedResponse(response: response)))
+            guard let stream else {
+                if let response = head(endingWith: error) { return resume(with: .success(ArrivedResponse(response: response))) }
+                return resume(with: .failure(ofRefusal(error)))
             }
-            stream?.finish(error, trailers: nil, metrics: nil)
+            stream.finish(error, trailers: nil, metrics: nil)
             // The error is the stream's to report, but a caller that has been cancelled wants no response.
             if !(error is CancellationError) { answer() }
             resume(with: .failure(error))

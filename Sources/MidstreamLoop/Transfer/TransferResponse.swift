@@ -137,9 +137,19 @@
             guard let failure = error as? HTTPError, failure.leavesEnough(of: HTTPStatus(head.status), headers) else {
                 return nil
             }
-            return HTTPResponse(
-                status: HTTPStatus(head.status), headers: headers, body: .incoming(next: { throw failure }, close: {}),
-                request: request, version: head.version, metrics: metrics)
+            return response(.incoming(next: { throw failure }, close: {}))
+        }
+
+        /// The error of a body that is taken into memory, with the response if that is a refusal.
+        final func ofRefusal(_ error: any Error) -> any Error {
+            guard let failure = error as? HTTPError else { return error }
+            return failure.ofRefusal(response(.empty), HTTPStatus(head.status))
+        }
+
+        private func response(_ body: HTTPBody) -> HTTPResponse {
+            HTTPResponse(
+                status: HTTPStatus(head.status), headers: headers, body: body, request: request, version: head.version,
+                metrics: metrics)
         }
 
         /// What a `Transfer-Encoding` says (RFC 9112 §6.1).

@@ -28,28 +28,30 @@ public struct DataTask: RequestTask {
 
     /// Sends the request and gives what the server answered, of whatever status, with the body in memory.
     ///
-    /// - Throws: What ``HTTPClient/send(_:)->HTTPResponse`` throws, a rejected status excepted: that is the result's
-    ///   ``TaskResult/rejection``.
+    /// - Throws: What ``HTTPClient/send(_:)->HTTPResponse`` throws, a rejected status excepted whose body could be read: that is the
+    ///   result's ``TaskResult/rejection``.
     public func result() async throws -> TaskResult<Data> {
-        try await answer(client.send) { $0.data }
+        try await answer(client.send, isInMemory: true) { $0.data }
     }
 
     /// The same request as a task whose body is still arriving when the result is there.
     ///
     /// Read the body to its end (`collectData` does) or close it. See ``HTTPClient/stream(_:)``.
     public func streamed() -> AnyRequestTask<TaskResult<HTTPBody>> {
-        AnyRequestTask { try await answer(client.stream) { $0.body } }
+        AnyRequestTask { try await answer(client.stream, isInMemory: false) { $0.body } }
     }
 
     private func answer<Payload>(
-        _ send: (HTTPRequest) async throws -> HTTPResponse, _ payload: (HTTPResponse) -> Payload
+        _ send: (HTTPRequest) async throws -> HTTPResponse, isInMemory: Bool, _ payload: (HTTPResponse) -> Payload
     ) async throws -> TaskResult<Payload> {
         let request = newCall()
         do {
             let response = try await send(request)
             return TaskResult(response, payload: payload(response), rejection: nil)
         } catch let error as HTTPError {
-            guard let response = error.rejectedResponse(to: request) else { throw error }
+            guard let response = error.rejectedResponse(to: request), !isInMemory || response.body.bytes != nil else {
+                throw error
+            }
             return TaskResult(response, payload: payload(response), rejection: error)
         }
     }

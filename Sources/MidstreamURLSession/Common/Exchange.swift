@@ -152,13 +152,18 @@ extension Exchange {
 
     private func bufferedResponse() throws -> HTTPResponse {
         try state.withLock { state in
-            try state.end?.get()
-            guard let head = state.head else { throw noResponse() }
+            guard let head = state.head else {
+                try state.end?.get()
+                throw noResponse()
+            }
             let parts = ResponseHead(head, for: request)
             var response = HTTPResponse(
                 status: HTTPStatus(head.statusCode), headers: parts.headers, body: .bytes(state.buffer.popAll()),
                 request: request, version: state.version, metrics: state.metrics)
             if parts.isDecoded { response.isDecodedUnseen = true }
+            if case .failure(let error) = state.end {
+                throw (error as? HTTPError)?.ofRefusal(response, response.status) ?? error
+            }
             return response
         }
     }

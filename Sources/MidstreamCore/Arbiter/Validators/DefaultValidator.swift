@@ -42,9 +42,14 @@ public struct DefaultValidator: HTTPValidator {
         verdict(on: response, to: request)
     }
 
-    /// Asks for a retry after a failure that is among the retriable ones.
+    /// Asks for a retry after a failure that is among the retriable ones. A refusal whose body couldn't be read is judged by its status, as
+    /// servers that refuse a request unread often reset the connection.
     public func validate(_ error: any Error, for request: HTTPRequest) async throws -> HTTPVerdict {
-        guard let error = error as? HTTPError, !error.isForGood, let strategy = retriableErrors[error.code] else { return .next }
+        guard let error = error as? HTTPError else { return .next }
+        if error.bodyShortfall != nil, !error.hasEndedCall, let response = error.response, !accepts(response, to: request) {
+            return verdict(on: response, to: request)
+        }
+        guard !error.isForGood, let strategy = retriableErrors[error.code] else { return .next }
         // What this side doesn't send for now it wouldn't send a moment later either.
         if error.isForNow, error.isRefusedHere { return .next }
         return .retry(strategy.automatic)
