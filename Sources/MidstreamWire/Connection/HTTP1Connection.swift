@@ -72,8 +72,16 @@
             if let decoder = transfer.decoder, !decoder.isComplete {
                 return loop.fail(transfer, DecodingFault.truncated.error(transfer.request, ratio: nil))
             }
-            isReusable = !hasLeftover && transfer.sent.isWhole && mayPersist(transfer)
+            isReusable = !hasLeftover && transfer.sent.isWhole && !mayBeUnread(transfer) && mayPersist(transfer)
             loop.finish(transfer, nil, isClean: true)
+        }
+
+        /// Whether a server may have answered an upload without reading it, which may still be on its way: then it closes the connection soon,
+        /// whatever the head says, and what follows the answer would be lost.
+        private func mayBeUnread(_ transfer: WireTransfer) -> Bool {
+            guard transfer.sent.bodyBytes >= 64 << 10 else { return false }
+            let status = HTTPStatus(transfer.head.status)
+            return status.isRedirectToFollow || status == .unauthorized || status == 413
         }
 
         private func mayPersist(_ transfer: WireTransfer) -> Bool {

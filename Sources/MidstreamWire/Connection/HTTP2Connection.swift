@@ -65,6 +65,8 @@
         var acknowledged = 0
         /// The rule that the server has broken.
         private var violation: String?
+        /// Why the server has ended the connection, which it hasn't closed yet.
+        private var ending: String?
 
         override init(_ channel: Channel, route: Route, loop: any ConnectionLoop) {
             lastReceived = loop.now
@@ -238,7 +240,7 @@
                     if idleFrames > Self.mostIdleFrames {
                         return endFlood("The server sent more than \(Self.mostIdleFrames) frames that brought nothing.")
                     }
-                case .wait: return
+                case .wait: return ending == nil ? () : lose(nil)
                 case .ended: return lose(nil)
                 case .failed(let failure): return lose(failure)
                 }
@@ -281,7 +283,7 @@
             let ended = Self.inOrder(streams.values) + waiting.takeAll()
             streams = [:]
             receiving = nil
-            for stream in ended { stream.lose(failure, violation: violation) }
+            for stream in ended { stream.lose(failure, violation: violation, ending: ending) }
         }
     }
 
@@ -336,6 +338,8 @@
         func didReceiveGoAway(_ code: HTTP2ErrorCode) {
             retire()
             if code == .http11Required { loop.leaveHTTP2(route) }
+            // Nothing more comes then, though some servers leave the connection as it is (RFC 9113 §5.4.1).
+            if code != .noError, code != .http11Required { ending = "The server has ended the connection: \(code.name)." }
             // Those that wait would wait for what is still answered, and then be refused. That isn't counted where others have left, so that it
             // comes to an end with them.
             for stream in unopened { hasOpened ? stream.leave(resetting: nil) : stream.didClose(.refusedStream) }

@@ -268,7 +268,7 @@
         }
 
         /// The connection is gone.
-        func lose(_ failure: ChannelFailure?, violation: String?) {
+        func lose(_ failure: ChannelFailure?, violation: String?, ending: String?) {
             isClosed = true
             loop.letSleep(transfer)
             guard transfer.isUnderWay else { return }
@@ -280,7 +280,8 @@
                 transfer.connection = nil
                 return loop.connectAnew(transfer)
             }
-            fail(transfer.code(of: failure), failure?.message ?? "The connection was closed before the response's end.")
+            let text = ending ?? failure?.message ?? "The connection was closed before the response's end."
+            fail(transfer.code(of: failure), text)
         }
     }
 #endif

@@ -99,5 +99,42 @@
             #expect(response.metrics?.resends == 2)
             #expect(server.accepted == 2)
         }
+
+        /// RFC 9113 §5.4.1 has the server close it, which not every one does.
+        @Test func `A connection that the server has ended for an error is over`() async throws {
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let first = peer.nextRequest(), let second = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.response(stream: first) + HTTP2Frame.goAway(last: second, 9))
+                peer.connection.waitForEnd()
+            }
+            let transport = HTTP2Wire(tls: nil).transport()
+            var post = HTTPRequest(.post, server.url, body: .bytes([1, 2, 3]))
+            post.delivery = .buffered(upTo: 10)
+            let sent = post
+            let outcomes = await withTaskGroup(of: Result<HTTPResponse, any Error>.self) { group in
+                for _ in 1...2 { group.addTask { await Task { try await transport.deliver(sent) }.result } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count { (try? $0.get().body.bytes) == Array("ok".utf8) } == 1)
+            let error = outcomes.lazy.compactMap(\.httpError).first
+            #expect(error?.code == .connectionLost && error?.phase == .maybeProcessed)
+            #expect(error?.message == "The server has ended the connection: COMPRESSION_ERROR.")
+        }
+
+        /// RFC 9112 §9.3: a server that says to keep the connection may close it all the same.
+        @Test(arguments: [(307, 65_536, 2), (401, 65_536, 2), (413, 65_536, 2), (200, 65_536, 1), (307, 1_000, 1)])
+        func `What follows the refusal of a large upload takes a new connection`(
+            _ status: Int, _ size: Int, _ connections: Int
+        ) async throws {
+            let server = try RawServer { connection in
+                while connection.readRequest() != nil { connection.write("HTTP/1.1 \(status) X\r\nContent-Length: 0\r\n\r\n") }
+            }
+            let transport = wireTransport()
+            for _ in 1...2 {
+                let put = HTTPRequest(.put, server.url, body: .bytes([UInt8](repeating: 7, count: size)))
+                #expect(try await transport.deliver(put).status.code == status)
+            }
+            #expect(server.accepted == connections)
+        }
     }
 #endif
