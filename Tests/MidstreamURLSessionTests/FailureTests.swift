@@ -156,6 +156,21 @@ import Testing
             }
         }
 
+        /// In a process of its own, too.
+        @Test func theAddressOfAProxyThatCantBeReadIsNeverShown() async {
+            await #expect(processExitsWith: .success) {
+                for address in ["http://u:s3c@ret@127.0.0.1:1", "http://u:s3c@127.0.0.1:0x1", "ftp://u:s3c@127.0.0.1:1"] {
+                    setenv("http_proxy", address, 1)
+                    let transport = urlSessionTransport()
+                    let error = await httpError { try await transport.deliver(HTTPRequest("http://h.invalid/")) }
+                    #expect(error?.code == .proxy)
+                    #expect(error?.phase == .notSent)
+                    #expect(error?.description.contains("s3c") == false)
+                    #expect(error?.message.contains("s3c") == false)
+                }
+            }
+        }
+
         @Test(arguments: [
             ("OpenSSL SSL_read: error:0A000119:SSL routines::bad record mac, errno 0", HTTPError.Code.connectionLost),
             ("OpenSSL SSL_read: Connection reset by peer, errno 104", .connectionLost),

@@ -2,6 +2,7 @@
     internal import CCurl
     import Glibc
     internal import MidstreamCore
+    internal import MidstreamTransport
     internal import MidstreamLoop
 
     extension HTTPError {
@@ -9,10 +10,7 @@
         init(_ code: CURLcode, of transfer: CurlTransfer, _ handle: EasyHandle, phase: Phase) {
             var text = String(cString: handle.errorText)
             if text.isEmpty { text = String(cString: curl_easy_strerror(code)) }
-            // Curl quotes an address that it can't read, so that nobody knows where in it the password is.
-            if text.hasPrefix("Unsupported proxy"), let quote = text.utf8.firstIndex(of: UInt8(ascii: "'")) {
-                text.replaceSubrange(quote..., with: String.withheld)
-            }
+            text = text.withoutProxyAddress
             if transfer.resends > 0 { text += ", after the request had been sent again" }
             let proxy = transfer.curlLoop.options.proxy
             let kind = Self.kind(code, text, tunnelStatus: handle.long(CURLINFO_HTTP_CONNECTCODE), proxy, phase)

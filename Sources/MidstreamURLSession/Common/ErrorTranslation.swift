@@ -3,6 +3,7 @@ internal import MidstreamCore
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking
+    internal import MidstreamTransport
 #endif
 
 extension HTTPError {
@@ -34,10 +35,10 @@ extension HTTPError {
             phase: phase(isBeforeSending: meaning.isBeforeSending))
     }
 
-    /// libcurl's message, which names hosts and reasons, never URLs. Apple's texts add nothing to the codes.
+    /// libcurl's message, which names hosts and reasons, and no URL but that of a proxy. Apple's texts add nothing to the codes.
     private static func reason(of error: URLError) -> String? {
         #if canImport(FoundationNetworking)
-            error.userInfo[NSLocalizedDescriptionKey] as? String
+            (error.userInfo[NSLocalizedDescriptionKey] as? String)?.withoutProxyAddress
         #else
             nil
         #endif
