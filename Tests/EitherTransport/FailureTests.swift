@@ -186,6 +186,38 @@
             #expect(error.phase == .notSent)
         }
 
+        @Test func `A proxy that hangs up on CONNECT is what failed`() async throws {
+            let proxy = try RawServer { _ = $0.readHead() }
+            let transport = testedTransport(configuration: .init(proxy: .http(proxy.url)))
+            let error = await httpError { try await transport.send(HTTPRequest("https://h.invalid/")) }
+            #expect(error?.code == .proxy, "\(error as Any)")
+            #expect(error?.phase == .notSent)
+        }
+
+        @Test(
+            arguments: [
+                ("socks5h://nohost.invalid:1", .proxy), ("socks5://nohost.invalid:1", .proxy),
+                ("ftp://127.0.0.1:1", .unsupported),
+            ] as [(String, HTTPError.Code)])
+        func `A proxy that can't be met is what failed`(_ address: String, _ code: HTTPError.Code) async throws {
+            let transport = testedTransport(configuration: .init(proxy: .http(address)))
+            let error = await httpError { try await transport.send(HTTPRequest("http://127.0.0.1:1/")) }
+            #expect(error?.code == code, "\(error as Any)")
+            #expect(error?.phase == .notSent)
+        }
+
+        @Test func `A host that isn't found for a SOCKS proxy is no fault of the proxy's`() async throws {
+            let proxy = try RawServer { connection in
+                guard let start = connection.read(2), connection.read(Int(start[1])) != nil else { return }
+                connection.write([5, 0])
+                connection.waitForEnd()
+            }
+            let transport = testedTransport(configuration: .init(proxy: .socks5("socks5://127.0.0.1:\(proxy.port)")))
+            let error = await httpError { try await transport.send(HTTPRequest("http://nohost.invalid/")) }
+            #expect(error?.code == .nameResolution, "\(error as Any)")
+            #expect(error?.phase == .notSent)
+        }
+
         @Test(arguments: ["connect", "head", "body", "upload"]) func `Each phase has its timeout`(_ phase: String) async throws {
             let server = try RawServer { connection in
                 if phase == "body" { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab") }

@@ -268,6 +268,12 @@
         /// `host port number`, as it stands in curl's messages about the proxy.
         var nameInMessages: String { "\(parts.host ?? "") port \(parts.portText ?? "")" }
 
+        /// Whether curl's words for a host that isn't found are about this SOCKS proxy.
+        func isNotFound(by text: String) -> Bool {
+            let host = (parts.host ?? "").lowercased()
+            return isSOCKS && text.lowercased().split { $0 == " " || $0 == "," }.contains { $0 == host }
+        }
+
         /// What must not be shown.
         var secrets: [String] {
             [credentials?.password, parts.userInfo.map(String.init)].compactMap { $0 }.filter { !$0.isEmpty }

@@ -13,7 +13,7 @@
             text = text.withoutProxyAddress
             if transfer.resends > 0 { text += ", after the request had been sent again" }
             let proxy = transfer.curlLoop.options.proxy
-            let kind = Self.kind(code, text, tunnelStatus: handle.long(CURLINFO_HTTP_CONNECTCODE), proxy, phase)
+            let kind = Self.kind(code, text, handle, proxy, phase)
             let secrets = (proxy?.secrets ?? []) + Self.secrets(of: transfer.request.urlText)
             self.init(
                 kind, Self.withheld(secrets, in: text), request: transfer.request,
@@ -21,16 +21,23 @@
         }
 
         private static func kind(
-            _ code: CURLcode, _ text: String, tunnelStatus: Int, _ proxy: ProxyOptions?, _ phase: Phase
+            _ code: CURLcode, _ text: String, _ handle: EasyHandle, _ proxy: ProxyOptions?, _ phase: Phase
         ) -> Code {
+            let tunnelStatus = handle.long(CURLINFO_HTTP_CONNECTCODE)
             // A tunnel that is refused surfaces as a connection that can't be read.
             if phase == .notSent, tunnelStatus >= 300 || text.contains("CONNECT tunnel") { return .proxy }
             // In TLS 1.3 the server looks at the client's certificate after the client has begun to send.
             if phase != .answered, isTLSAlert(text) { return .tls }
             switch code {
             case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: return .invalidRequest
+            // Older versions confuse a SOCKS proxy with the host that is looked up for it.
+            case CURLE_COULDNT_RESOLVE_HOST where proxy?.isNotFound(by: text) == true: return .proxy
             case CURLE_COULDNT_RESOLVE_HOST: return .nameResolution
+            case CURLE_PROXY where handle.long(CURLINFO_PROXY_ERROR) == Int(CURLPX_RESOLVE_HOST.rawValue):
+                return .nameResolution
             case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxy
+            // One of a kind that curl doesn't know.
+            case CURLE_COULDNT_CONNECT where text.hasPrefix("Unsupported proxy"): return .unsupported
             case CURLE_COULDNT_CONNECT:
                 guard let proxy else { return .connection }
                 // The latter in newer versions.
@@ -60,6 +67,7 @@
             case CURLE_BAD_CONTENT_ENCODING where phase != .answered: return .protocolViolation
             case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: return .decoding
             case CURLE_READ_ERROR: return .bodyUnreadable
+            case CURLE_RECV_ERROR where text.hasPrefix("Proxy CONNECT aborted"): return .proxy
             case CURLE_RECV_ERROR:
                 return isAboutTheMessage(text) ? .protocolViolation : .connectionLost
             case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: return .unsupported
