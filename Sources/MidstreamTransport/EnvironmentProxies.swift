@@ -15,7 +15,7 @@
             let all = Self.value("all_proxy", "ALL_PROXY")
             plain = Self.value("http_proxy") ?? all
             secure = Self.value("https_proxy", "HTTPS_PROXY") ?? all
-            exceptions = (Self.value("no_proxy", "NO_PROXY") ?? "").split { $0 == "," || $0 == " " }.map(String.init)
+            exceptions = (Self.value("no_proxy", "NO_PROXY") ?? "").split { ", \t".contains($0) }.map(String.init)
         }
 
         /// Whether requests for `https` reach a host through a tunnel that an HTTP proxy opens. Ranges of addresses aren't looked at.

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Foundation
     import MidstreamCore
     import MidstreamTransport
     import TestSupport
@@ -29,6 +30,16 @@
         func `Exceptions cover ranges of addresses, however one is written`(url: String, isDirect: Bool) {
             let routes = routes(.http("p.example", noProxy: ["10.96.0.0/12", "192.168.1.9", "fd00::/8", "[::1]"]))
             #expect((Route(url, routes).proxy == nil) == isDirect)
+        }
+
+        @Test func `The environment's exceptions stand between commas, blanks and tabs`() async {
+            await #expect(processExitsWith: .success) {
+                setenv("http_proxy", "http://p.example:3128", 1)
+                setenv("no_proxy", "a.example,b.example c.example\td.example", 1)
+                let routes = Routes(TransportConfiguration(proxy: .environment))
+                for host in ["a", "b", "c", "d"] { #expect(routes.proxy(isSecure: false, host: "\(host).example") == nil) }
+                #expect(routes.proxy(isSecure: false, host: "e.example") != nil)
+            }
         }
 
         @Test func `Exceptions and overrides are found in the form that hosts have in URLs`() {
