@@ -103,14 +103,13 @@
                 case "socks5": .socks5(resolvesNames: false)
                 default: nil
                 }
-            guard let known else {
-                problem = .unsupported(
-                    "The wire transport knows no proxy of the kind \(parts.scheme ?? ""), which proxy asks for.")
+            if known == nil, let scheme = parts.scheme {
+                problem = .unsupported("The wire transport knows no proxy of the kind \(scheme), which proxy asks for.")
                 return nil
             }
             // As in curl where none is given.
-            let usualPort: UInt16 = if case .https = known { 443 } else { 1080 }
-            guard let host = parts.host, !host.isEmpty, let port = parts.portText.map({ UInt16($0) }) ?? usualPort,
+            let usualPort: UInt16 = if case .https? = known { 443 } else { 1080 }
+            guard let known, let host = parts.host, !host.isEmpty, let port = parts.portText.map({ UInt16($0) }) ?? usualPort,
                 !parts.hasLateUserInfo
             else {
                 problem = HTTPError(.proxy, "The address of the proxy isn't one.", phase: .notSent)

@@ -88,7 +88,10 @@
             #expect(routes(.http(address)).problem?.code == .unsupported)
         }
 
-        @Test(arguments: ["", "http://", "http://p.example:0x1", "http://p.example:99999", "u:12/3@p.example"])
+        @Test(arguments: [
+            "", "http://", "http://p.example:0x1", "http://p.example:99999", "u:12/3@p.example", "\"http://p.example:1\"",
+            " http://p.example:1",
+        ])
         func `An address that isn't one is told`(address: String) { #expect(routes(.http(address)).problem?.code == .proxy) }
 
         @Test func `Requests to the same end share its connections`() {
