@@ -70,6 +70,7 @@ struct FromCurlTests {
             ("curl -gL 'https://h/?a[0]={b}'", "midst 'https://h/?a[0]={b}'"),
             ("curl -L 'http://[::1]:8080/?a[]=b'", "midst 'http://[::1]:8080/?a[]=b'"),
             ("curl -L h -x proxy:3128", "midst http://h -x http://proxy:3128"),
+            ("curl -L h -x ''", "midst http://h"),
             ("curl -L h -x socks5://p:1 -w @f", "midst http://h -x socks5://p:1 -w @f"),
             ("curl -Lm 10 h", "midst http://h -m 10"), ("curl -Lm 10 h --retry 0", "midst http://h --retries 0 -m 10"),
             ("curl -m 9 -L h --retry 5 --max-time 10", "midst http://h --retries 5 --timeout 10"),

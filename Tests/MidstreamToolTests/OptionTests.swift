@@ -247,6 +247,8 @@ struct OptionTests {
         Example("$m $u --standard --explain", "3 retries, "), Example("$m $u --standard --retries 0 --explain", "0 retries, "),
         Example("$m $u --connect-timeout 120 --http1.1 --transport wire", "GET /"),
         Example("$m $u --http3 --transport wire", "GET /"), Example("$m $u -x http://u:12/3@h", "a proxy is written", status: 2),
+        Example(
+            "$m http://x/ -x HTTP://127.0.0.1:1; $m http://x/ -x SOCKS5H://127.0.0.1:1", "the proxy 127.0.0.1 port 1", status: 1),
         Example("$m http://name.test:$p/ --resolve name.test:$p:127.0.0.1", "Host: name.test"),
         Example("$m --version", "midst 0.1.0"), Example("$m -h; $m --help; $m help", "usage: midst"),
         Example("$m $u --unknown", "unknown option --unknown", status: 2), Example("$m $u -vX", "needs a value", status: 2),

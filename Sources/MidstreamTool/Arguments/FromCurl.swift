@@ -75,6 +75,8 @@ enum FromCurl {
                 if option == "--retries" { isRetried = value != "0" }
                 options += [option, value]
             case .limit: limit = Double(value) == 0 ? nil : value
+            // An empty one keeps curl from the environment's, which midst doesn't read.
+            case .proxy where value.isEmpty: break
             case .proxy: options += ["-x", withScheme(value)]
             case .header: try take(header: value)
             case .json:

@@ -119,7 +119,7 @@ struct TransportOptions {
         }
 
         private static func proxy(_ text: String) throws -> TransportConfiguration.Proxy {
-            guard let url = URLComponents(string: text), let scheme = url.scheme, let host = url.host,
+            guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(), let host = url.host,
                 !URLText(text).hasLateUserInfo
             else {
                 throw UsageError("a proxy is written http://[USER:PASSWORD@]HOST:PORT or socks5://…")
