@@ -250,6 +250,8 @@ struct OptionTests {
         Example(
             "$m http://x/ -x HTTP://127.0.0.1:1; $m http://x/ -x SOCKS5H://127.0.0.1:1", "the proxy 127.0.0.1 port 1", status: 1),
         Example("$m http://name.test:$p/ --resolve name.test:$p:127.0.0.1", "Host: name.test"),
+        Example("$m $u --transport other -k", "there is no transport 'other' here", status: 2),
+        Example("$m $u --transport urlsession -k", "need the curl transport or the wire", status: 2),
         Example("$m --version", "midst 0.1.0"), Example("$m -h; $m --help; $m help", "usage: midst"),
         Example("$m $u --unknown", "unknown option --unknown", status: 2), Example("$m $u -vX", "needs a value", status: 2),
     ]

@@ -72,7 +72,8 @@ struct TransportOptions {
                 throw UsageError("this midst was built without libcurl, which --http3 needs: it takes the package trait Curl")
             }
         #endif
-        guard !hasConnectionOptions else {
+        // Of any other it is said below that it isn't there.
+        guard !hasConnectionOptions || ![nil, "urlsession"].contains(name) else {
             throw UsageError("options about connections, such as --ca and --proxy, need the curl transport or the wire")
         }
         #if !os(Linux)
