@@ -1,5 +1,6 @@
 #if os(Linux)
     import Glibc
+    package import MidstreamCore
 
     /// The proxies that the environment names just now, chosen as curl does.
     package struct EnvironmentProxies {
@@ -16,6 +17,15 @@
             plain = Self.value("http_proxy") ?? all
             secure = Self.value("https_proxy", "HTTPS_PROXY") ?? all
             exceptions = (Self.value("no_proxy", "NO_PROXY") ?? "").split { ", \t".contains($0) }.map(String.init)
+        }
+
+        /// Why libcurl can't be asked to use them: in a user's password with a `/`, `?` or `#` it would take what stands before that for the
+        /// host and the port.
+        package var problem: HTTPError? {
+            let isMisread = [plain, secure].contains { address in
+                address.map { URLText($0.contains("://") ? $0 : "http://\($0)").hasLateUserInfo } == true
+            }
+            return isMisread ? HTTPError(.proxy, "The address of the proxy isn't one.", phase: .notSent) : nil
         }
 
         /// Whether requests for `https` reach a host through a tunnel that an HTTP proxy opens. Ranges of addresses aren't looked at.

@@ -196,9 +196,11 @@ extension URLSessionTransport: ExchangeTransport {
         if !options.isChecked { try request.checkSendable() }
         #if canImport(FoundationNetworking)
             try request.refuseUpgrade(options, by: "URLSessionTransport on Linux")
+            let proxies = EnvironmentProxies()
+            if let problem = proxies.problem { throw problem }
             let outgoing = try await OutgoingRequest(request).spooled()
             let url = URLText(request.urlText)
-            let isBehindProxy = url.webScheme == "https" && EnvironmentProxies().tunnels(to: url.host?.lowercased() ?? "")
+            let isBehindProxy = url.webScheme == "https" && proxies.tunnels(to: url.host?.lowercased() ?? "")
         #else
             if options.delivery == .streamed, request.headers["Upgrade"]?.lowercased() == "websocket" {
                 return try await SocketTask(request, OutgoingRequest(request.withoutUpgrade())).response(

@@ -159,7 +159,10 @@ import Testing
         /// In a process of its own, too.
         @Test func theAddressOfAProxyThatCantBeReadIsNeverShown() async {
             await #expect(processExitsWith: .success) {
-                for address in ["http://u:s3c@ret@127.0.0.1:1", "http://u:s3c@127.0.0.1:0x1", "ftp://u:s3c@127.0.0.1:1"] {
+                for address in [
+                    "http://u:s3c@ret@127.0.0.1:1", "http://u:s3c@127.0.0.1:0x1", "ftp://u:s3c@127.0.0.1:1",
+                    "http://s3c:12/3@127.0.0.1:1",
+                ] {
                     setenv("http_proxy", address, 1)
                     let transport = urlSessionTransport()
                     let error = await httpError { try await transport.deliver(HTTPRequest("http://h.invalid/")) }

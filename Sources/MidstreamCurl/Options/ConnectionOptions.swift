@@ -75,8 +75,7 @@
         /// Why no request can be sent as the environment is now, which libcurl reads for each.
         var environmentProblem: HTTPError? {
             guard case .environment = configuration.proxy, configuration.unixSocketPath == nil else { return nil }
-            let proxies = EnvironmentProxies()
-            return [proxies.plain, proxies.secure].lazy.compactMap { $0.flatMap { ProxyOptions(.http($0))?.problem } }.first
+            return EnvironmentProxies().problem
         }
 
         deinit {
