@@ -23,6 +23,15 @@ struct LocalShareTests {
         #expect(share.reserve(at: 1_000, waitingAtMost: .zero) == .refuses(wait: .microseconds(5_000)))
     }
 
+    @Test("doesn't tell the store of a place that came at once, whose request may have been refused since")
+    func refusedSince() {
+        var share = LocalShare("", at: 0)
+        (share.interval, share.burst) = (1_000, 5)
+        #expect(share.reserve(at: 0, waitingAtMost: .zero) == .sends(after: .zero))
+        #expect(share.giveBack(at: 1_000) == false)
+        #expect(share.giveBack(at: 61e6) == true)
+    }
+
     @Test("lets in the burst at once at any time", arguments: [1, 2, 3])
     func unevenTime(burst: Int) {
         var share = LocalShare("", at: 3.3)
@@ -81,7 +90,6 @@ struct LocalShareTests {
         await quotas[0].giveBack(for: "k")
         #expect(try await places() == 1)
         isCut.withLock { $0 = true }
-        // The first comes at once, and is never given back.
         for _ in 1...2 { _ = try await quotas[0].reserve(for: "k", waitingAtMost: .seconds(1e6)) }
         isCut.withLock { $0 = false }
         await quotas[0].giveBack(for: "k")

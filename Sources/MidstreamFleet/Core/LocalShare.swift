@@ -14,9 +14,11 @@ struct LocalShare {
     var burst = 1.0
     /// When the last token of those that are taken comes.
     private var taken: Double
-    /// When the last of the places comes that were reserved here, of which the store needn't know. Those that come at once aren't counted,
-    /// since they are never given back.
+    /// Until when the places may be given back that were reserved here, of which the store needn't know: until the last of them has come, and
+    /// a while longer, in which its request may be refused.
     private var aloneUntil = -Double.infinity
+    /// How long after it was taken a place of a refused request is given back, in microseconds.
+    private static let longestUse = 1e6
 
     init(_ name: String, at now: Double) { (self.name, taken) = (name, now) }
 
@@ -28,7 +30,7 @@ struct LocalShare {
         let wait = (new - burst * interval - now).rounded()
         guard wait <= longest / .microseconds(1) else { return .refuses(wait: .microseconds(wait)) }
         taken = new
-        aloneUntil = max(aloneUntil, now + wait)
+        aloneUntil = max(aloneUntil, now + max(0, wait) + Self.longestUse)
         return .sends(after: .microseconds(max(0, wait)))
     }
 

@@ -186,7 +186,9 @@ public final class RateLimit: HTTPInterceptor {
     }
 
     /// A request that never reached the server isn't among those that this counts. A client without a network would otherwise use up what is
-    /// left, and then ask for no more. It counts by the rate all the same: what has come in its place meanwhile may be used already.
+    /// left, and then ask for no more. It counts by the rate all the same: what has come in its place meanwhile may be used already. In a quota
+    /// that is kept elsewhere others may use the place of one that this client refuses. One that met a server which is down keeps it, since
+    /// nothing else slows those that follow.
     @inline(never)
     private func giveBack(
         after error: any Error, of identity: WireIdentity, since start: Int64, _ shelf: QuotaShelf, _ request: HTTPRequest,
@@ -197,6 +199,8 @@ public final class RateLimit: HTTPInterceptor {
         for queue in shelf.partitions(of: request, { identity }) + [shelf.general] {
             queue.giveBackLeft(takenAt: start, at: now)
         }
+        // Later, others have waited for what comes after it.
+        if error.code.isRefusal || error.isRefusedHere, now &- start < 1_000_000_000 { quota?.startGivingBack(for: shelf.key) }
     }
 
     private func take(
@@ -211,8 +215,7 @@ public final class RateLimit: HTTPInterceptor {
         switch decision {
         case .refuses(let wait): throw refusal(wait.wholeNanoseconds, shelf, request, next)
         case .sends(let given):
-            // Not in this task, which may be cancelled, nor in the client's background, which takes only so many and ends with it.
-            taken.add { _ = CallersExecutor().startDetached { await quota.giveBack(for: key) } }
+            taken.add { quota.startGivingBack(for: key) }
             let wait = given.wholeNanoseconds
             guard wait > 0 else { return }
             if wait > most - (table.time.now(next) &- start) { throw refusal(wait, shelf, request, next) }
@@ -284,6 +287,13 @@ public final class RateLimit: HTTPInterceptor {
         if fields.partitions.isEmpty || fields.general != .init() || fields.malformed != nil || isGeneral {
             learn(fields.general, of: shelf.general, isThrottled: isGeneral, isPartition: false)
         }
+    }
+}
+
+extension Quota {
+    /// Not in this task, which may be cancelled, nor in the client's background, which takes only so many and ends with it.
+    fileprivate func startGivingBack(for key: String) {
+        _ = CallersExecutor().startDetached { await self.giveBack(for: key) }
     }
 }
 

@@ -89,6 +89,34 @@ struct SharedQuotaTests {
         await eventually { quota.given.withLock { $0 } == 3 }
     }
 
+    @Test("gets back the place of a request that a limit further in refuses, not that of one whose server is down")
+    func refusedFurtherIn() async throws {
+        let gate = Gate()
+        let isDown = Locked(true)
+        let stub = StubTransport { request in
+            guard !isDown.withLock({ $0 }) else { throw HTTPError(.connection, phase: .notSent) }
+            await gate.wait()
+            return HTTPResponse(status: 200, request: request)
+        }
+        let quota = SharedCounter([])
+        let client = bench.client(
+            stub, maxRetries: 0,
+            interceptors: {
+                RateLimit(quota: quota)
+                ConcurrencyLimit(.fixed(1))
+            })
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.cause == .connection)
+        isDown.withLock { $0 = false }
+        async let first = client.send(HTTPRequest("/"))
+        await gate.reached()
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .overloaded)
+        await eventually { quota.given.withLock { $0 } == 1 }
+        gate.open()
+        _ = try await first
+        #expect(quota.asked.withLock { $0.count } == 3)
+        #expect(quota.given.withLock { $0 } == 1)
+    }
+
     @Test("gets back every place, however many leave at once")
     func crowd() async throws {
         let gate = Gate()
