@@ -200,7 +200,8 @@ public final class ConcurrencyLimit: HTTPInterceptor {
         var text = "\(state.inFlight) requests to \(permits.key) are under way, of \(state.limit) that may be"
         if state.queued > 0 { text += ", and \(state.queued) wait" }
         if let waited { text += "; waited \(waited.brief)" }
-        if request.isSheddable { text += "; this one is sheddable and leaves a tenth to others" }
+        let kind: String? = next.isHedge ? "a hedge" : request.isSheddable ? "sheddable" : nil
+        if let kind { text += "; this one is \(kind) and leaves a tenth, one permit at least, to others" }
         return HTTPError(
             .overloaded, "\(text). Send fewer at once, or later; a queue smooths short bursts.", request: request, phase: .notSent
         )

@@ -10,6 +10,13 @@ extension CallEvent {
             ["key": .string(key), "after": .seconds(after), "sent": .boolean(isSent)])
     }
 
+    /// A second exchange wasn't sent after all: an interceptor further in has refused it.
+    static func hedgeRefused(key: String, reason: HTTPError.Code) -> CallEvent {
+        CallEvent(
+            "hedge.refused", "the second wasn't sent: \(reason.rawValue)",
+            ["key": .string(key), "reason": .string(reason.rawValue)])
+    }
+
     /// One of two exchanges won; the time counts from the beginning of the first.
     static func hedgeWon(isSecond: Bool, time: Duration) -> CallEvent {
         CallEvent(

@@ -25,7 +25,7 @@ struct HedgeRace: Sendable {
                 second = hedge
                 group.startAtOnce {
                     let result = RaceResult(isSecond: true, result: await result(through: hedge))
-                    if result.isRefusal { account.giveBackHedge() }
+                    if let reason = result.refusal { refused(because: reason) }
                     results.add(result)
                 }
             }
@@ -37,7 +37,7 @@ struct HedgeRace: Sendable {
                 results.take()?.response?.body.close()
                 (winner.isSecond ? first : second).giveUp()
             }
-            return try finish(winner, isHedged: second != nil)
+            return try finish(winner, isHedged: second != nil && !results.isSecondRefused)
         }
     }
 
@@ -51,6 +51,11 @@ struct HedgeRace: Sendable {
         next.position.record(
             { .hedge(key: account.key, after: .nanoseconds(delay), isSent: isSent) }, about: request)
         return isSent
+    }
+
+    private func refused(because reason: HTTPError.Code) {
+        account.giveBackHedge()
+        next.position.record({ .hedgeRefused(key: account.key, reason: reason) }, about: request)
     }
 
     private func finish(_ winner: RaceResult, isHedged: Bool) throws -> HTTPResponse {

@@ -11,7 +11,7 @@ public import MidstreamCore
 /// The second exchange begins when there is no response after the 95th percentile of recent response times: no head where it is
 /// streamed, otherwise not the whole body. Only safe requests (RFC 9110 §9.2.1) and those with an `Idempotency-Key` are hedged, and only
 /// with a body that can be sent again. Hedges are at most a twentieth of the exchanges, and two more; there is none while the
-/// ``CircuitBreaker`` isn't closed or the ``ConcurrencyLimit`` is full.
+/// ``CircuitBreaker`` isn't closed, or the ``ConcurrencyLimit`` is full or has no more than its last tenth free, one permit at least.
 ///
 /// The first response that isn't a 5xx wins, nor a 409 or 429 of the second exchange, which the first may be the reason for. The other exchange
 /// is cancelled and its body closed; it counts as neither success nor failure.

@@ -13,10 +13,10 @@ struct RaceResult: Sendable {
         response.map { $0.status.code < 500 && !(isSecond && [409, 429].contains($0.status.code)) } ?? false
     }
 
-    /// Whether an interceptor further in has refused the request, so that nothing was sent.
-    var isRefusal: Bool {
-        guard case .failure(let error as HTTPError) = result else { return false }
-        return error.code.isRefusal || error.isRefusedHere && error.phase == .notSent
+    /// Why an interceptor further in has refused the request, so that nothing was sent; nil: none has.
+    var refusal: HTTPError.Code? {
+        guard case .failure(let error as HTTPError) = result else { return nil }
+        return error.code.isRefusal || error.isRefusedHere && error.phase == .notSent ? error.code : nil
     }
 
     /// The better one: an acceptable response, any response, the failure of the first. Closes the other's body.
@@ -34,6 +34,7 @@ struct RaceResults: Sendable {
     private struct State {
         var first: RaceResult?
         var second: RaceResult?
+        var isSecondRefused = false
         var waiter: Suspension<Void>?
 
         var isEmpty: Bool { first == nil && second == nil }
@@ -43,11 +44,18 @@ struct RaceResults: Sendable {
 
     func add(_ result: RaceResult) {
         let waiter = state.withLock { state in
-            if result.isSecond { state.second = result } else { state.first = result }
+            if result.isSecond {
+                (state.second, state.isSecondRefused) = (result, result.refusal != nil)
+            } else {
+                state.first = result
+            }
             return state.waiter
         }
         waiter?.resume()
     }
+
+    /// Whether the second exchange has ended unsent.
+    var isSecondRefused: Bool { state.withLock { $0.isSecondRefused } }
 
     /// A result that is there, the first exchange's before the second's.
     func take() -> RaceResult? { state.withLock { $0.first.take() ?? $0.second.take() } }
