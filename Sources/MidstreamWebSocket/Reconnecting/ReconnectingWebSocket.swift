@@ -16,9 +16,9 @@ internal import WebSocketFrames
 ///
 /// It works while it is read, by one task: that waits between attempts, opens sockets, and closes the last one when it stops reading: at once,
 /// so call ``close(_:_:)`` before it leaves the loop if the server is to be told. Each socket is opened through the client's whole pipeline, so
-/// a new token is fetched where one is needed, and each attempt but the first is paid from the client's retry budget; while that has nothing,
-/// the next one waits for its turn, 1 s at least each time. There is no limit to the attempts but the deadline of a call within which it is
-/// read: instead of a wait that would pass it, it throws ``HTTPError/Code/deadlineExceeded``.
+/// a new token is fetched where one is needed; that it is opened again isn't paid from the client's retry budget. There is no limit to the
+/// attempts but the deadline of a call within which it is read: instead of a wait that would pass it, it throws
+/// ``HTTPError/Code/deadlineExceeded``.
 ///
 /// It isn't opened again after a failure that another attempt wouldn't help: a refused upgrade, unless its status may be another one next
 /// time (408, 429, 500, 502, 503, 504), an answer that is no agreement, a failed TLS handshake, a token that the issuer has refused, a
@@ -174,9 +174,7 @@ extension ReconnectingWebSocket: AsyncSequence {
             let own = feed.strategy.delay(
                 beforeRetry: attempts, previous: attempts == 1 ? nil : delay, of: feed.task.request,
                 random: client.random)
-            var next = feed.strategy.delay(own, atLeast: (error as? HTTPError).flatMap(client.waitAsked))
-            // Without a delay it would be told over and over that nothing pays for the next attempt.
-            if next < .seconds(1), client.retryBudget?.available == 0 { next = .seconds(1) }
+            let next = feed.strategy.delay(own, atLeast: (error as? HTTPError).flatMap(client.waitAsked))
             delay = next
             return next
         }
@@ -216,9 +214,6 @@ extension ReconnectingWebSocket: AsyncSequence {
     private func open(after delay: Duration?, last: WebSocketMessage?) async throws -> WebSocket? {
         if let delay, try await closes(within: delay) { return nil }
         guard !isClosed else { return nil }
-        guard delay == nil || task.client.takeRetry() else {
-            throw HTTPError(.timeout, "The client's retry budget is used up.", request: task.request, phase: .notSent)
-        }
         let attempt = try await unlessClosed { [task, resume] in
             var task = task
             if delay != nil { try await resume(&task.request, last) }
@@ -268,8 +263,7 @@ extension WebSocketTask {
     /// - Parameters:
     ///   - strategy: How long is waited before each attempt; exponential from 1 s to 30 s with full jitter by default, and after a 429 or 503 at
     ///     least its `Retry-After`, as for any retry. It begins anew after a socket that stood for longer than was waited for it. Of a strategy
-    ///     that does something before a retry only the delay counts: `.whenOnline()` has none, and waits for no network. While the client's
-    ///     retry budget has nothing, 1 s at least is waited.
+    ///     that does something before a retry only the delay counts: `.whenOnline()` has none, and waits for no network.
     ///   - resume: Gets the request of each attempt but the first, to be changed, such as by asking for what comes after the last message, which
     ///     it gets as well. What it throws ends the sequence unless it is a failure that another attempt may help.
     public func reconnecting(

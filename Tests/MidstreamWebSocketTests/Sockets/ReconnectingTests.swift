@@ -124,33 +124,19 @@
             #expect(try await events.next() == nil)
         }
 
-        @Test func `Attempts are paid from the client's budget`() async throws {
-            let client = client { $0.retryBudget = RetryBudget(share: 0, reserve: 1, window: .seconds(1_000)) }
-            server.respond { _ in .init(status: .serviceUnavailable) }
-            let feed = client.webSocket("feed").reconnecting(.delayed(.seconds(1)))
-            let lost = Locked(0)
-            let reading = Task { for try await case .lost in feed { lost.withLock { $0 += 1 } } }
-            for _ in 0..<4 { await clock.pass(.seconds(1)) }
-            await eventually { lost.withLock { $0 } == 5 }
-            #expect(server.requestCount == 2)
-            reading.cancel()
-            await #expect(throws: CancellationError.self) { try await reading.value }
-        }
-
-        @Test func `What the client's budget can't pay for waits, though the strategy doesn't`() async throws {
-            let client = client { $0.retryBudget = RetryBudget(share: 0, reserve: 1, window: .seconds(1_000)) }
-            server.respond { _ in .init(status: .serviceUnavailable) }
+        @Test func `Attempts cost the client's budget nothing, and are made while it has nothing`() async throws {
+            let client = client { $0.retryBudget = RetryBudget(share: 0, reserve: 0) }
+            server.enqueue(
+                .init(status: .serviceUnavailable), .init(status: .serviceUnavailable), .webSocket { try await $0.echo() })
             let feed = client.webSocket("feed").reconnecting(.immediate)
             var events = feed.makeAsyncIterator()
-            guard case .lost(_, again: .zero)? = try await events.next() else { return _ = Issue.record("not lost") }
-            guard case .lost(_, again: .seconds(1))? = try await events.next() else { return _ = Issue.record("no wait") }
-            async let passed: Void = clock.pass(.seconds(1))
-            guard case .lost(let error, again: .seconds(1))? = try await events.next() else {
-                return _ = Issue.record("not lost again")
+            for _ in 0..<2 {
+                guard case .lost(let error, again: .zero)? = try await events.next() else { return _ = Issue.record("not lost") }
+                #expect((error as? HTTPError)?.response?.status == .serviceUnavailable)
             }
-            await passed
-            #expect((error as? HTTPError)?.phase == .notSent)
-            #expect(server.requestCount == 2)
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+            #expect(client.retryBudget?.retries == 0)
+            try await feed.close()
         }
 
         @Test func `The deadline of a call within which it is read ends it`() async throws {
