@@ -22,9 +22,10 @@ internal import WebSocketFrames
 ///
 /// It isn't opened again after a failure that another attempt wouldn't help: a refused upgrade, unless its status may be another one next
 /// time (408, 429, 500, 502, 503, 504), an answer that is no agreement, a failed TLS handshake, a token that the issuer has refused, a
-/// transport that has been closed, and a socket that was closed with 1000, 1002, 1007, 1008, 1009 or 1010; nor after what an interceptor or
-/// `resume` throws, unless that is a failure that another attempt may help. It goes on after a refusal by a breaker, limit or quota of the
-/// client, and when there is no token since nobody could be asked for one.
+/// transport that has been closed, and a socket that the server has closed with 1000, 1002, 1007, 1008, 1009 or 1010, or that was closed for
+/// what it brought, which breaks the rules or is too large; nor after what an interceptor or `resume` throws, unless that is a failure that
+/// another attempt may help. It goes on after a refusal by a breaker, limit or quota of the client, and when there is no token since nobody
+/// could be asked for one.
 public final class ReconnectingWebSocket: Sendable {
     /// What happens to it.
     public enum Event: Sendable {
@@ -58,7 +59,8 @@ public final class ReconnectingWebSocket: Sendable {
         self.resume = resume
     }
 
-    /// The socket that stands now; nil between two.
+    /// The socket that stands now; nil between two. Closing it, with whatever code, has it lost and another one opened, as for a heartbeat that
+    /// hasn't come or a token that is about to expire; ``close(_:_:)`` is what ends the feed.
     public var socket: WebSocket? { state.withLock { $0.socket } }
 
     /// Sends a text over the socket that stands; see ``WebSocket/send(_:)-(String)``. It is sent once at most: when the socket is lost
@@ -114,7 +116,7 @@ extension ReconnectingWebSocket: AsyncSequence {
 
         fileprivate init(_ reading: Reading?) { self.reading = reading }
 
-        /// The next event; nil once the socket was closed by this side, or by the server with 1000.
+        /// The next event; nil once the feed was closed, or the socket by the server with 1000.
         ///
         /// - Throws: The failure after which no other attempt is made; `CancellationError`.
         public mutating func next() async throws -> Event? {
@@ -152,10 +154,12 @@ extension ReconnectingWebSocket: AsyncSequence {
                 last = message
                 return .message(message)
             }
-            guard let closure = feed.socket?.closure, closure.byPeer, closure.code != .normal, !feed.isClosed else {
+            guard let closure = feed.socket?.closure, !feed.isClosed, !closure.byPeer || closure.code != .normal else {
                 return over()
             }
-            throw HTTPError(.connectionLost, "The server goes away.", underlying: closure, phase: .answered)
+            let message = closure.byPeer ? "The server goes away." : "The socket was closed by this side: \(closure.code)."
+            // By whatever code the user has closed the socket alone, another one is wanted.
+            throw HTTPError(.connectionLost, message, underlying: closure, phase: .answered).forNow
         }
 
         private mutating func over() -> Event? {
@@ -181,7 +185,7 @@ extension ReconnectingWebSocket: AsyncSequence {
 
         private static func mayHelp(_ error: any Error) -> Bool {
             guard let error = error as? HTTPError, !error.isForGood else { return false }
-            if let closure = error.underlying as? WebSocketClosure {
+            if !error.isForNow, let closure = error.underlying as? WebSocketClosure {
                 return ![.normal, .protocolError, .invalidData, .policyViolation, .tooLarge, .missingExtension].contains(
                     closure.code)
             }

@@ -84,6 +84,21 @@
             #expect(try await events.next() == nil)
         }
 
+        @Test(arguments: [4000, .normal, .policyViolation] as [WebSocketClosure.Code])
+        func `A socket that its user closes is opened again, until the feed is closed`(code: WebSocketClosure.Code) async throws {
+            server.respond { _ in .webSocket { try await $0.echo() } }
+            let feed = client().webSocket("feed").reconnecting(.immediate)
+            var events = feed.makeAsyncIterator()
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+            try await feed.socket?.close(code, "no heartbeat")
+            guard case .lost(let error, again: .zero)? = try await events.next() else { return _ = Issue.record("not lost") }
+            let closure = (error as? HTTPError)?.underlying as? WebSocketClosure
+            #expect(closure == WebSocketClosure(code: code, reason: "no heartbeat", byPeer: false))
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened again") }
+            try await feed.close()
+            #expect(try await events.next() == nil)
+        }
+
         @Test func `It isn't opened again where that wouldn't help`() async throws {
             for code in [1002, 1007, 1008, 1009, 1010] {
                 server.enqueue(
