@@ -35,7 +35,7 @@ extension Connection {
     func answer(_ frame: CloseFrame) async {
         let closure = WebSocketClosure(frame, byPeer: true)
         let theirs =
-            closure.isClean ? End.closed(closure) : End.lost(closure, "The server has closed the socket: \(closure.code).")
+            closure.isClean ? End.closed(closure) : lost(closure, "The server has closed the socket: \(closure.code).")
         // Both may have begun at once.
         if let ours = await begun(or: theirs) { return end(ours) }
         await sendLast(CloseFrame(code: frame.code))
@@ -45,7 +45,7 @@ extension Connection {
     /// The other side doesn't keep to the protocol, or to what is allowed here. A closing that has begun says all the same how the socket ends.
     func refuse(_ violation: FrameViolation) async {
         let frame = CloseFrame(code: violation.code, reason: violation.message)
-        let failure = End.lost(WebSocketClosure(frame, byPeer: false), violation.message)
+        let failure = lost(WebSocketClosure(frame, byPeer: false), violation.message)
         let ours = await begun(or: failure)
         if ours == nil { await sendLast(frame) }
         await drain()

@@ -27,7 +27,7 @@ extension Connection {
         if case .value(let result) = ending { return try result.get() }
         state.withLock { $0.pings.remove(number) }
         if case .cancelled = ending { throw CancellationError() }
-        throw HTTPError(.timeout, "No pong came within \(pongTimeout).", phase: .answered)
+        throw HTTPError(.timeout, "No pong came within \(pongTimeout).", request: request, phase: .answered)
     }
 
     func takePong(_ payload: [UInt8]) {
@@ -62,7 +62,7 @@ extension Connection {
                         || waitedForTurn && state.controls.turns > turns || unsent > 0 && someHasLeft
                 }
                 guard !isAlive else { continue }
-                return end(.lost(WebSocketClosure(code: .abnormal, byPeer: false), error.message))
+                return end(lost(WebSocketClosure(code: .abnormal, byPeer: false), error.message))
             } catch {
                 return
             }

@@ -67,7 +67,9 @@ extension Connection {
         do { try await messages.enter() } catch is Turnstile.Closed { throw failure }
     }
 
-    private var notText: HTTPError { HTTPError(.invalidRequest, "The chunks of a text aren't UTF-8.", phase: .notSent) }
+    private var notText: HTTPError {
+        HTTPError(.invalidRequest, "The chunks of a text aren't UTF-8.", request: request, phase: .notSent)
+    }
 
     private func frame(
         _ opcode: Opcode, _ payload: [UInt8], _ range: Range<Int>? = nil, isFinal: Bool, isCompressed: Bool = false
@@ -102,7 +104,7 @@ extension Connection {
         } catch {
             // What was received before is still read, by a reader who is behind as well, and may say why.
             state.withLock { state in
-                state.closing = state.closing ?? End.lost(by: error)
+                state.closing = state.closing ?? lost(by: error)
                 state.isBroken = true
             }
             throw failure
@@ -112,7 +114,7 @@ extension Connection {
     /// A message was given up in its middle. A closing that has begun allows that, and ends the socket by itself.
     private func giveUp() {
         guard state.withLock({ $0.closing == nil }) else { return }
-        end(.lost(WebSocketClosure(code: .goingAway, byPeer: false), "A message was given up."))
+        end(lost(WebSocketClosure(code: .goingAway, byPeer: false), "A message was given up."))
     }
 
     // MARK: Control frames

@@ -9,20 +9,6 @@ final class Connection: Sendable {
         case closed(WebSocketClosure)
         /// What the reader and all others get.
         case failed(HTTPError)
-
-        /// The failure that a closure is.
-        static func lost(_ closure: WebSocketClosure, _ message: String) -> End {
-            .failed(HTTPError(.connectionLost, message, underlying: closure, phase: .answered))
-        }
-
-        /// The failure that a connection is which has ended without a close frame.
-        static func lost(by cause: (any Error)?) -> End {
-            let cause = cause as? HTTPError
-            let error = HTTPError(
-                .connectionLost, cause?.message ?? "The connection ended without a close frame.",
-                underlying: WebSocketClosure(code: .abnormal, byPeer: false), phase: .answered)
-            return .failed(cause?.isForGood == true ? error.forGood : error)
-        }
     }
 
     struct State {
@@ -44,6 +30,8 @@ final class Connection: Sendable {
     }
 
     let channel: BodyChannel
+    /// That of the upgrade, for errors.
+    let request: HTTPRequest
     let options: WebSocketOptions
     let stopwatch: Stopwatch
     private let deflate: DeflateParameters?
@@ -58,8 +46,12 @@ final class Connection: Sendable {
     /// How long the other side may take to answer a close frame, and to take one.
     static let closeTimeout = Duration.seconds(5)
 
-    init(_ channel: BodyChannel, _ deflate: DeflateParameters?, _ options: WebSocketOptions, on stopwatch: Stopwatch) {
+    init(
+        _ channel: BodyChannel, of request: HTTPRequest, _ deflate: DeflateParameters?, _ options: WebSocketOptions,
+        on stopwatch: Stopwatch
+    ) {
         self.channel = channel
+        self.request = request
         self.deflate = deflate
         self.options = options
         self.stopwatch = stopwatch
@@ -246,7 +238,22 @@ final class Connection: Sendable {
     }
 
     /// The connection has ended, without a close frame or before the closing was over.
-    func lose(_ cause: (any Error)?) { end(state.withLock { $0.closing } ?? .lost(by: cause)) }
+    func lose(_ cause: (any Error)?) { end(state.withLock { $0.closing } ?? lost(by: cause)) }
+
+    /// The failure that a closure is.
+    func lost(_ closure: WebSocketClosure, _ message: String) -> End {
+        let error = HTTPError(.connectionLost, message, request: request, underlying: closure, phase: .answered)
+        return .failed(closure.isForGood ? error.forGood : error)
+    }
+
+    /// The failure that a connection is which has ended without a close frame.
+    func lost(by cause: (any Error)?) -> End {
+        let cause = cause as? HTTPError
+        let error = HTTPError(
+            .connectionLost, cause?.message ?? "The connection ended without a close frame.", request: request,
+            underlying: WebSocketClosure(code: .abnormal, byPeer: false), phase: .answered)
+        return .failed(cause?.isForGood == true ? error.forGood : error)
+    }
 
     /// What those get who want something of a socket that has ended or is being closed.
     var failure: HTTPError {
@@ -256,7 +263,7 @@ final class Connection: Sendable {
         case .closed(let known): closure = known
         case nil: break
         }
-        return HTTPError(.connectionLost, "The socket is closed.", underlying: closure, phase: .notSent)
+        return HTTPError(.connectionLost, "The socket is closed.", request: request, underlying: closure, phase: .notSent)
     }
 }
 

@@ -1,4 +1,5 @@
-/// How a socket was closed. Behind ``HTTPError/Code/connectionLost`` it is ``HTTPError/underlying``.
+/// How a socket was closed. Behind ``HTTPError/Code/connectionLost`` it is ``HTTPError/underlying``; that error is transient
+/// (``HTTPError/isTransient``) unless the server has closed it, or what it brought was refused, with 1002, 1007, 1008, 1009 or 1010.
 public struct WebSocketClosure: Error, Sendable, Hashable {
     /// Why a socket is closed (RFC 6455 §7.4.1, and the IANA registry): 3000 to 3999 are for libraries, 4000 to 4999 for whatever two programs agree on.
     public struct Code: RawRepresentable, ExpressibleByIntegerLiteral, Sendable, Hashable, CustomStringConvertible {
@@ -57,6 +58,11 @@ public struct WebSocketClosure: Error, Sendable, Hashable {
 
     /// Whether all is well.
     var isClean: Bool { code == .normal || code == .goingAway }
+
+    /// Whether another socket would end in the same way.
+    var isForGood: Bool {
+        [Code.protocolError, .invalidData, .policyViolation, .tooLarge, .missingExtension].contains(code)
+    }
 }
 
 extension WebSocketClosure: CustomStringConvertible {

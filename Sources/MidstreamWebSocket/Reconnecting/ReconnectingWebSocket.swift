@@ -76,7 +76,9 @@ public final class ReconnectingWebSocket: Sendable {
     public func send(json value: some Encodable & Sendable) async throws { try await present().send(json: value) }
 
     private func present() throws -> WebSocket {
-        guard let socket else { throw HTTPError(.connectionLost, "No socket stands at present.", phase: .notSent) }
+        guard let socket else {
+            throw HTTPError(.connectionLost, "No socket stands at present.", request: task.request, phase: .notSent)
+        }
         return socket
     }
 
@@ -154,12 +156,13 @@ extension ReconnectingWebSocket: AsyncSequence {
                 last = message
                 return .message(message)
             }
-            guard let closure = feed.socket?.closure, !feed.isClosed, !closure.byPeer || closure.code != .normal else {
-                return over()
-            }
+            guard let socket = feed.socket, let closure = socket.closure, !feed.isClosed,
+                !closure.byPeer || closure.code != .normal
+            else { return over() }
             let message = closure.byPeer ? "The server goes away." : "The socket was closed by this side: \(closure.code)."
             // By whatever code the user has closed the socket alone, another one is wanted.
-            throw HTTPError(.connectionLost, message, underlying: closure, phase: .answered).forNow
+            throw HTTPError(
+                .connectionLost, message, request: socket.response.request, underlying: closure, phase: .answered)
         }
 
         private mutating func over() -> Event? {
@@ -185,10 +188,6 @@ extension ReconnectingWebSocket: AsyncSequence {
 
         private static func mayHelp(_ error: any Error) -> Bool {
             guard let error = error as? HTTPError, !error.isForGood else { return false }
-            if !error.isForNow, let closure = error.underlying as? WebSocketClosure {
-                return ![.normal, .protocolError, .invalidData, .policyViolation, .tooLarge, .missingExtension].contains(
-                    closure.code)
-            }
             return error.code == .deadlineExceeded || error.mayPassOnAnotherConnection
         }
     }

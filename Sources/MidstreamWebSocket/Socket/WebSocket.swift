@@ -38,7 +38,8 @@ public final class WebSocket: Sendable {
         self.client = client
         subprotocol = agreement.subprotocol
         isCompressing = agreement.deflate != nil
-        connection = Connection(channel, agreement.deflate, options, on: client.stopwatch.restarted())
+        connection = Connection(
+            channel, of: response.request, agreement.deflate, options, on: client.stopwatch.restarted())
         connection.start()
     }
 

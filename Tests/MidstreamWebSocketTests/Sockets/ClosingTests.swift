@@ -60,6 +60,26 @@
             await #expect(throws: HTTPError.self) { try await socket.send("late") }
         }
 
+        @Test(arguments: [(1012, true), (nil, true), (1008, false), (1009, false)] as [(Int?, Bool)])
+        func `The error of a socket has its request, and says whether another may help`(code: Int?, mayHelp: Bool) async throws {
+            server.enqueue(
+                .webSocket { socket in
+                    guard let code else { return await socket.disconnect() }
+                    try await socket.close(code, "because")
+                    _ = try await socket.next()
+                })
+            let socket = try await client.webSocket("feed?api_key=s3cret").connect()
+            var messages = socket.makeAsyncIterator()
+            let read = await #expect(throws: HTTPError.self) { try await messages.next() }
+            let sent = await #expect(throws: HTTPError.self) { try await socket.send("late") }
+            for error in [read, sent] {
+                #expect(error?.request?.urlText == socket.response.request.urlText)
+                #expect(error?.isTransient == mayHelp)
+                let text = error?.description ?? ""
+                #expect(text.contains("/feed") && !text.contains("s3cret"))
+            }
+        }
+
         @Test func `Closing doesn't wait for a reader who is behind`() async throws {
             server.enqueue(
                 .webSocket { socket in

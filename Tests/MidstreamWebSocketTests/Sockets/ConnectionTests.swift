@@ -13,7 +13,8 @@ import WebSocketFrames
         over line: some TestLine, _ options: WebSocketOptions = WebSocketOptions(), deflate: DeflateParameters? = nil,
         on clock: TestClock = TestClock()
     ) -> Connection {
-        let connection = Connection(BodyChannel(line, line), deflate, options, on: Stopwatch(on: clock))
+        let connection = Connection(
+            BodyChannel(line, line), of: HTTPRequest("feed"), deflate, options, on: Stopwatch(on: clock))
         connection.start()
         return connection
     }
@@ -124,7 +125,8 @@ import WebSocketFrames
         // A ping, which is answered.
         let line = Line([0x89, 0])
         let options = WebSocketOptions(pingInterval: .seconds(20))
-        let connection = Connection(BodyChannel(line, line), nil, options, on: Stopwatch(on: clock))
+        let connection = Connection(
+            BodyChannel(line, line), of: HTTPRequest("feed"), nil, options, on: Stopwatch(on: clock))
         Self.$call.withValue(1) { connection.start() }
         await eventually { line.calls.withLock { $0.count } == 3 }
         await clock.pass(.seconds(20))

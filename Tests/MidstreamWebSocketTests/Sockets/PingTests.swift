@@ -53,6 +53,7 @@
             await clock.pass(.seconds(10))
             let late = await #expect(throws: HTTPError.self) { try await ping.value }
             #expect(late?.code == .timeout && socket.closure == nil)
+            #expect(late?.request?.urlText == socket.response.request.urlText)
 
             let other = try await client.webSocket("b") { $0.pingInterval = .seconds(20) }.connect()
             var messages = other.makeAsyncIterator()

@@ -94,6 +94,7 @@
             guard case .lost(let error, again: .zero)? = try await events.next() else { return _ = Issue.record("not lost") }
             let closure = (error as? HTTPError)?.underlying as? WebSocketClosure
             #expect(closure == WebSocketClosure(code: code, reason: "no heartbeat", byPeer: false))
+            #expect((error as? HTTPError)?.request?.urlText == server.url("/feed"))
             guard case .opened? = try await events.next() else { return _ = Issue.record("not opened again") }
             try await feed.close()
             #expect(try await events.next() == nil)
