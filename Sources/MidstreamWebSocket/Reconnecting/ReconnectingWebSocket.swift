@@ -1,3 +1,4 @@
+public import Foundation
 internal import Interception
 public import MidstreamCore
 internal import WebSocketFrames
@@ -71,6 +72,12 @@ public final class ReconnectingWebSocket: Sendable {
 
     /// Sends bytes in the same way.
     public func send(_ bytes: [UInt8]) async throws { try await present().send(bytes) }
+
+    /// Sends bytes in the same way.
+    public func send(_ bytes: Data) async throws { try await present().send(bytes) }
+
+    /// Sends a message in the same way.
+    public func send(_ message: WebSocketMessage) async throws { try await present().send(message) }
 
     /// Sends a value as JSON in the same way.
     public func send(json value: some Encodable & Sendable) async throws { try await present().send(json: value) }

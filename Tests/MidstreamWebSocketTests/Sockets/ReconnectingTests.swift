@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Foundation
     import Interception
     import MidstreamCore
     import MidstreamResilience
@@ -65,6 +66,20 @@
             #expect(try await events.next() == nil)
             #expect(try await events.next() == nil)
             #expect(server.requests.map(\.target) == ["/feed", "/feed?after=1", "/feed?after=1"])
+        }
+
+        @Test func `A feed sends bytes and messages as a socket does`() async throws {
+            server.enqueue(.webSocket { try await $0.echo() })
+            let feed = client().webSocket("feed").reconnecting()
+            var events = feed.makeAsyncIterator()
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }
+            try await feed.send(Data([1, 2]))
+            try await feed.send(WebSocketMessage.text("a"))
+            for expected: WebSocketMessage in [.binary([1, 2]), .text("a")] {
+                guard case .message(let message)? = try await events.next() else { return _ = Issue.record("no message") }
+                #expect(message == expected)
+            }
+            try await feed.close()
         }
 
         @Test func `It is opened again when the server goes away`() async throws {
