@@ -226,7 +226,12 @@ extension ReconnectingWebSocket: AsyncSequence {
         guard !isClosed else { return nil }
         let attempt = try await unlessClosed { [task, resume] in
             var task = task
-            if delay != nil { try await resume(&task.request, last) }
+            if delay != nil {
+                let offered = task.request.headers[UpgradeRequest.protocolField]
+                try await resume(&task.request, last)
+                // What it sets would be overwritten, such as by the token of the first attempt.
+                if task.request.headers[UpgradeRequest.protocolField] != offered { task.protocols = [] }
+            }
             return try await task.connect()
         }
         guard let socket = attempt else { return nil }
@@ -275,7 +280,8 @@ extension WebSocketTask {
     ///     least its `Retry-After`, as for any retry. It begins anew after a socket that stood for longer than was waited for it. Of a strategy
     ///     that does something before a retry only the delay counts: `.whenOnline()` has none, and waits for no network.
     ///   - resume: Gets the request of each attempt but the first, to be changed, such as by asking for what comes after the last message, which
-    ///     it gets as well. What it throws ends the sequence unless it is a failure that another attempt may help.
+    ///     it gets as well. A `Sec-WebSocket-Protocol` that it sets, such as with a new token, replaces ``protocols``. What it throws ends the
+    ///     sequence unless it is a failure that another attempt may help.
     public func reconnecting(
         _ strategy: RetryStrategy = .exponential(base: .seconds(1), cap: .seconds(30)),
         resume: @escaping @Sendable (inout HTTPRequest, WebSocketMessage?) async throws -> Void = { _, _ in }

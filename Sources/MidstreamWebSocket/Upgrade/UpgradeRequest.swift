@@ -5,7 +5,7 @@ internal import WebSocketFrames
 /// The request that asks for a socket (RFC 6455 §4.1).
 enum UpgradeRequest {
     /// What users may set of the fields whose names begin with `Sec-WebSocket-`.
-    private static let protocolField: HTTPHeaders.Name = "Sec-WebSocket-Protocol"
+    static let protocolField: HTTPHeaders.Name = "Sec-WebSocket-Protocol"
 
     /// Makes it of a user's.
     ///

@@ -131,6 +131,23 @@
             try await feed.close()
         }
 
+        @Test func `Protocols that are set before an attempt are offered in place of those at first`() async throws {
+            server.enqueue(
+                .webSocket(subprotocol: "token.1") { socket in
+                    try await socket.close(1012)
+                    _ = try await socket.next()
+                }, .webSocket(subprotocol: "token.2") { try await $0.echo() })
+            let feed = client().webSocket("feed", protocols: ["token.1"]).reconnecting(.immediate) { request, _ in
+                request.headers["Sec-WebSocket-Protocol"] = "token.2"
+            }
+            var events = feed.makeAsyncIterator()
+            _ = try await delay(&events)
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened again") }
+            #expect(feed.socket?.subprotocol == "token.2")
+            #expect(server.requests.map { $0.headers["Sec-WebSocket-Protocol"] } == ["token.1", "token.2"])
+            try await feed.close()
+        }
+
         @Test func `A new token is fetched for a socket where one is needed`() async throws {
             struct Token: Authenticator {
                 func apply(_ credential: Int, to request: inout HTTPRequest) async throws {
