@@ -342,6 +342,8 @@
         /// By descriptor.
         @exclusivity(unchecked) private var open: [Channel?] = []
         @exclusivity(unchecked) private(set) var count = 0
+        /// How many are to come of dials that have no socket yet, since they look a name up.
+        @exclusivity(unchecked) var expected = 0
 
         /// - Parameter makeRoom: Closes one that isn't needed, so that there is a descriptor again; false when there is none.
         init(_ poller: Poller, makeRoom: @escaping (any ChannelOwner) -> Bool = { _ in false }) {

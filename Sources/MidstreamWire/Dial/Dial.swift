@@ -65,6 +65,7 @@
             self.loop = loop
             // A task may have computed since the loop's last wait, whose time that isn't.
             deadline = settings.connectTimeout.map { MonotonicTime.now() + $0 } ?? .max
+            loop.channels.expected += 1
         }
 
         /// Takes a transfer that the connection will be for.
@@ -213,6 +214,7 @@
                 let message = "\(Endpoint(of: route, settings).name) has no address of the kind that localAddress is of."
                 return fail(HTTPError(.connection, message, phase: .notSent).refusedHere)
             }
+            loop.channels.expected -= 1
             stage = .connecting(SocketRace(suitable, from: local))
             channelIsReady()
         }
@@ -381,7 +383,9 @@
         func close(telling failure: HTTPError? = .transportClosed) {
             defer { tellObservers(failure) }
             switch stage {
-            case .lookup: if let asking { settings.lookup.giveUp(asking) }
+            case .lookup:
+                loop.channels.expected -= 1
+                if let asking { settings.lookup.giveUp(asking) }
             case .over: break
             case .connecting(var race): race.close()
             case .securingProxy(let channel, _), .proxy(let channel, _), .securing(let channel): channel.close()

@@ -15,8 +15,7 @@
             let isFirst = mayBeShared && pool.spareDials(route).isEmpty
             var new: [Dial] = []
             if missing > 0, !mayBeShared || isFirst {
-                let room = max(0, mostConnections - channels.count - pool.lookupCount)
-                for _ in 0..<min(mayBeShared ? 1 : missing, room) {
+                for _ in 0..<min(mayBeShared ? 1 : missing, max(0, freePlaces)) {
                     let dial = Dial(route, settings, tls: tls, mayBeShared: mayBeShared, loop: self)
                     pool.add(dial)
                     new.append(dial)

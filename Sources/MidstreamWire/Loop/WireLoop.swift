@@ -16,7 +16,7 @@
         private var sleepers: [ObjectIdentifier: (sleeper: any Sleeper, time: UInt64)] = [:]
         /// When the oldest connection without a transfer is to be closed.
         private var nextExpiry: UInt64 = .max
-        let mostConnections: Int
+        private let mostConnections: Int
         /// How many of HTTP/2 to a host where there is room for them.
         private let sharedLimit: Int
         private let mostIdle: Int
@@ -183,14 +183,15 @@
             return min(mostIdle, max(0, sharedLimit - taken))
         }
 
-        private var isFull: Bool { max(channels.count, pool.dialCount) >= mostConnections }
+        /// For how many further connections the limit has room; negative where more stand, as those of HTTP/2 may.
+        var freePlaces: Int { mostConnections - channels.count - channels.expected }
 
         /// How many of HTTP/2 to a host there may be at present. None is added while every connection is in use.
-        private var sharedLimitNow: Int { isFull && pool.idle.count == 0 ? 0 : sharedLimit }
+        private var sharedLimitNow: Int { freePlaces <= 0 && pool.idle.count == 0 ? 0 : sharedLimit }
 
         private func dial(for transfer: WireTransfer, mayBeShared: Bool) {
             // Those without a transfer make room. Admission limits the others, but for a host's further connections of HTTP/2.
-            while isFull, pool.closeOldest() || pool.closeOldestDial() {}
+            while freePlaces <= 0, pool.closeOldest() || pool.closeOldestDial() {}
             pool.closeUnused(transfer.route, but: room(transfer.route))
             // Before the dial does: when the dial's time is over, so is the transfer's.
             transfer.expectConnection()

@@ -238,9 +238,6 @@
             return destination.idle.count + destination.dials.count { $0.transfers.isEmpty && !$0.isDistrusted }
         }
 
-        /// How many dials have no socket yet.
-        var lookupCount: Int { destinations.values.reduce(0) { $0 + $1.dials.count(where: \.isLookingUp) } }
-
         /// Those that are being made without a transfer.
         func spareDials(_ route: Route) -> [Dial] { destinations[route]?.dials.filter(\.transfers.isEmpty) ?? [] }
 

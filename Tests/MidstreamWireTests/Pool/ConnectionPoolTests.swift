@@ -53,6 +53,32 @@
             #expect(second.accepted == 1)
         }
 
+        @Test func `Unused connections make room for those whose hosts are still looked up`() async throws {
+            let server = try RawServer.ok()
+            let gate = Gate()
+            defer { gate.open() }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    resolver: { host in
+                        if host.hasPrefix("later") { await gate.wait() }
+                        return ["127.0.0.1"]
+                    }, httpVersions: .http1Only, maximumConnections: 4))
+            let loop = try #require(transport.executor as? WireLoop)
+            let port = server.port
+            func begin(_ host: String) -> [Task<HTTPResponse, any Error>] {
+                (0..<4).map { number in
+                    Task { try await transport.deliver(request("http://\(host)\(number).invalid:\(port)/", .buffered(upTo: 10))) }
+                }
+            }
+            for task in begin("first") { _ = try await task.value }
+            let later = begin("later")
+            await gate.reached(by: 4)
+            gate.open()
+            for task in later { _ = try await task.value }
+            #expect(await transport.statistics.openConnections == 4)
+            #expect(await onLoop(loop) { [loop.channels.count, loop.channels.expected] } == [4, 0])
+        }
+
         @Test func `An unused connection is closed in time`() async throws {
             let server = try RawServer.ok()
             let transport = wireTransport(configuration: TransportConfiguration(idleConnectionLifetime: .milliseconds(20)))
