@@ -48,7 +48,9 @@ package struct Redirects: HTTPInterceptor {
         do {
             decided = try await policy.target(of: response, from: request, at: position)
         } catch {
-            response.body.close()
+            // The body of the error's own response is read for whoever catches it.
+            let told = (error as? HTTPError)?.response.map { BodyIdentity($0.body) }
+            if told != BodyIdentity(response.body) { response.body.close() }
             throw Self.afterAnAnswer(error, to: request)
         }
         guard var target = decided else { return nil }

@@ -285,6 +285,22 @@ struct RedirectTests {
         #expect(arriving.closings > 0)
     }
 
+    @Test("a closure's error that tells of the redirect has its body, and one that tells of another response closes it")
+    func customThrowsResponse() async {
+        let bodies = [ArrivingBody(), ArrivingBody()]
+        for (body, isOther) in zip(bodies, [false, true]) {
+            let stub = StubTransport(status: 301, headers: ["Location": "/"], body: .incoming(body))
+            let policy = RedirectPolicy.custom { next, response in
+                let told = isOther ? HTTPResponse(status: .notFound, body: .text("other"), request: next) : response
+                throw HTTPError(.validation, "not there", request: next, response: told)
+            }
+            let error = await httpError { try await client(stub, policy).stream(HTTPRequest("https://h/")) }
+            #expect(error?.message == "not there" && error?.bodyShortfall == nil)
+            #expect(error?.response?.body.text == (isOther ? "other" : "hello"))
+        }
+        #expect(bodies[1].closings > 0)
+    }
+
     @Test("a closure may give a request of its own, which stays part of the call")
     func customOwnRequest() async throws {
         let stub = StubTransport { request in
