@@ -73,6 +73,24 @@ struct OpenTelemetryTests {
         #expect(counts.count == 1 && counts[0].hasSuffix(" 2") && counts[0].contains("_OTHER"))
     }
 
+    @Test("The template is the same whether the origin is written or interpolated, and a URL interpolated alone has none")
+    func templateOfInterpolatedOrigin() async throws {
+        let metrics = CallMetrics()
+        let client = testClient(configuration: .init(observers: [metrics]), transport: StubTransport.ok)
+        let url = try #require(URL(string: "https://h/articles/1"))
+        for request in [
+            HTTPRequest("https://h/users/\(1)"), HTTPRequest("\(raw: "https://h")/users/\(2)?page=\(3)"), HTTPRequest("\(url)"),
+        ] {
+            _ = try await client.send(request)
+        }
+        let counts = metrics.prometheus.split(separator: "\n").filter {
+            $0.hasPrefix("http_client_request_duration_seconds_count")
+        }
+        #expect(counts.count == 2)
+        #expect(counts.contains { $0.contains(#"url_template="/users/{}""#) && $0.hasSuffix(" 2") })
+        #expect(counts.contains { !$0.contains("url_template") && $0.hasSuffix(" 1") })
+    }
+
     @Test("a retry is a span of its own, whose number and status tell")
     func retry() async throws {
         let documents = try await documents { exporter in

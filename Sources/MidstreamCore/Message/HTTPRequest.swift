@@ -183,9 +183,9 @@ private enum UnsaidMethodKey: RequestContextKey { static let defaultValue = fals
 
 extension HTTPRequest {
     /// What the URLs of many requests have in common, so that there are few of them: a URI template, or a text with `{}` in place of what
-    /// was interpolated. Nil for a URL that was written without values, and for another URL that a server has named: of a redirect, or of an
-    /// upload that has begun. It never goes on the wire; logs and metrics name requests by it: user, password and secret items of the query
-    /// are withheld from what it is set to.
+    /// was interpolated; a URL in front, such as a base, keeps its origin. Nil for a URL that was written without values or interpolated
+    /// alone, and for another URL that a server has named: of a redirect, or of an upload that has begun. It never goes on the wire; logs
+    /// and metrics name requests by it: user, password and secret items of the query are withheld from what it is set to.
     public var route: String? {
         get { context[RouteKey.self] }
         set { context[RouteKey.self] = newValue.map(URLText.redacted) }

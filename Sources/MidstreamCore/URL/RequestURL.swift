@@ -28,8 +28,8 @@ public import Foundation
 public struct RequestURL: Sendable, Hashable {
     /// The URL as text, absolute or relative to the client's base URL.
     public let text: String
-    /// The common form of many URLs, such as `users/{}/posts` or a URI template, without secrets; nil for a text without values. See
-    /// ``HTTPRequest/route``.
+    /// The common form of many URLs, such as `users/{}/posts` or a URI template, without secrets; nil for a text without values, and for a
+    /// URL that is interpolated alone. See ``HTTPRequest/route``.
     public let route: String?
     /// Why nothing can be sent to it.
     package let problem: String?
@@ -51,13 +51,15 @@ extension RequestURL: ExpressibleByStringInterpolation {
 
     /// Puts a text together of literals and encoded values.
     public init(stringInterpolation: Interpolation) {
-        self.init(stringInterpolation.text, route: stringInterpolation.route, problem: stringInterpolation.problem)
+        self.init(stringInterpolation.text, route: stringInterpolation.commonForm, problem: stringInterpolation.problem)
     }
 
     /// Collects the literals and values of an interpolation.
     public struct Interpolation: StringInterpolationProtocol {
         fileprivate private(set) var text = ""
-        fileprivate private(set) var route = ""
+        private var route = ""
+        /// How many bytes of the text are of what it begins with as it is, of which no route is known.
+        private var baseEnd = 0
         private var givenProblem: String?
         /// Where values are among the bytes of the text: the ends of those that are within one segment, all of those that have several.
         private var places: [Range<Int>] = []
@@ -91,9 +93,9 @@ extension RequestURL: ExpressibleByStringInterpolation {
                 givenProblem = "A path stands in the place of the URL's host."
             }
             let start = text.utf8.count
+            route += placeholder(for: String(path))
             text += String(path).percentEncoded(exceptFor: .withinPath)
             places.append(start..<text.utf8.count)
-            route += "{}"
         }
 
         /// Adds a value, percent-encoded but for a `URL` or a ``RequestURL``, or a text, percent-encoded, in its place when it is nil.
@@ -126,16 +128,35 @@ extension RequestURL: ExpressibleByStringInterpolation {
 
         /// Adds what has been written as a URL as it is, with what its ``RequestURL/route`` and its values mean.
         public mutating func appendInterpolation(_ url: RequestURL) {
-            text += url.text
-            route += url.route ?? "{}"
+            append(url.text, route: url.route)
             givenProblem = givenProblem ?? url.problem
         }
 
         /// Adds a text as it is: a base URL, a path, a query that is encoded already. Whoever chooses it chooses where the request goes.
-        public mutating func appendInterpolation(raw text: some StringProtocol) {
-            self.text += text
-            route += "{}"
+        public mutating func appendInterpolation(raw text: some StringProtocol) { append(String(text), route: nil) }
+
+        private mutating func append(_ url: String, route: String?) {
+            if text.isEmpty, route == nil { baseEnd = url.utf8.count }
+            self.route += route ?? (text.isEmpty ? Self.route(ofBase: url) : placeholder(for: url))
+            text += url
         }
+
+        /// A path that follows a host doesn't become part of that.
+        private func placeholder(for part: String) -> String {
+            isInAuthority && part.utf8.first == UInt8(ascii: "/") ? "/{}" : "{}"
+        }
+
+        /// The origin, which many URLs have in common, and what stands for the rest, which may be that of one alone.
+        private static func route(ofBase url: String) -> String {
+            let parts = URLText(url)
+            guard let scheme = parts.scheme, let authority = parts.authority else { return "{}" }
+            let hasPath = parts.path.utf8.count > 1
+            let slash = parts.path.utf8.last == UInt8(ascii: "/") ? "/" : ""
+            return "\(scheme)://\(authority)\(hasPath ? "/{}" : "")\(slash)\(parts.query == nil ? "" : "?{}")"
+        }
+
+        /// The route; nil where nothing follows what the text begins with: a URL that says nothing of others.
+        fileprivate var commonForm: String? { baseEnd == text.utf8.count ? nil : route }
 
         /// Whether the next value is part of a host or a port.
         private var isInAuthority: Bool {

@@ -120,6 +120,27 @@ struct RequestURLTests {
         #expect(response.request.route == "users/{}" && response.request.urlText == "https://h/users/1")
     }
 
+    @Test func theRouteOfABaseHasItsOrigin() throws {
+        let id = 1
+        let url = try #require(URL(string: "https://u:CANARY@h:8443/v2/?key=CANARY"))
+        let base: RequestURL = "https://h/v2/"
+        #expect(HTTPRequest("\(raw: "https://h")/users/\(id)").route == "https://h/users/{}")
+        #expect(HTTPRequest("\(raw: "https://h/")users/\(id)").route == "https://h/users/{}")
+        #expect(HTTPRequest("\(base)users/\(id)").route == "https://h/{}/users/{}")
+        #expect(HTTPRequest("\(url)&page=\(id)").route == "https://‹withheld›@h:8443/{}/?{}&page={}")
+        #expect(HTTPRequest("\(raw: "/v2")/users/\(id)").route == "{}/users/{}")
+        #expect(HTTPRequest("a/\(raw: "https://h")").route == "a/{}")
+    }
+
+    @Test func aURLInterpolatedAloneHasNoRoute() throws {
+        let url = try #require(URL(string: "https://h/articles/1"))
+        let (text, ofUser): (RequestURL, RequestURL) = ("https://h/articles/1", "users/\(1)")
+        for request in [HTTPRequest("\(url)"), HTTPRequest("\(text)"), HTTPRequest("\(raw: text.text)")] {
+            #expect(request.route == nil && request.urlText == "https://h/articles/1")
+        }
+        #expect(HTTPRequest("\(ofUser)").route == "users/{}" && HTTPRequest("\(1)").route == "{}")
+    }
+
     @Test func theRouteHasNoSecrets() {
         let id = 1
         #expect(HTTPRequest("users/\(id)?api_key=CANARY&b=2").route == "users/{}?api_key=‹withheld›&b=2")
