@@ -174,7 +174,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("iso-8859-15", "The charset \"iso-8859-15\" of the body isn't known here."),
+            ("euc-jp", "The charset \"euc-jp\" of the body isn't known here."),
             ("utf-8", "The body is no text of the charset \"utf-8\"."),
         ] as [(String, String)])
     func aCharsetThatIsNotKnownIsNoFaultOfTheBody(charset: String, message: String) async {
