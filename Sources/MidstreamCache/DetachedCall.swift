@@ -10,6 +10,7 @@ private final class DetachedOwner: CallOwner {
     let baseOrigin: OriginMatch?
     let limits: RequestLimits
     let redaction: Redaction
+    let decoder: any BodyDecoder
     let background = BackgroundWork()
 
     init(_ owner: any CallOwner) {
@@ -19,6 +20,7 @@ private final class DetachedOwner: CallOwner {
         baseOrigin = owner.baseOrigin
         limits = owner.limits
         redaction = owner.redaction
+        decoder = owner.decoder
     }
 
     func speaker(_ number: Int, for request: HTTPRequest) -> String? { nil }

@@ -2,7 +2,7 @@ package import Foundation
 internal import Interception
 
 /// What belongs to one call. It travels with the run through the pipeline, not with its messages, which may outlive it.
-package final class Call: Sendable {
+package final class Call: BodyDecoderSource {
     /// Who made the call: the client.
     package let owner: any CallOwner
     /// The ``HTTPRequest/id`` of its request.
@@ -75,6 +75,9 @@ package final class Call: Sendable {
         reach = call.reach
     }
 
+    /// The client's.
+    package var decoder: any BodyDecoder { owner.decoder }
+
     /// A part of the call that can be given up without the others; the call itself when no body is streamed and there is nothing else to
     /// tell them apart by.
     ///
@@ -136,6 +139,8 @@ package protocol CallOwner: ResendBudget {
     var limits: RequestLimits { get }
     /// What isn't shown of the call.
     var redaction: Redaction { get }
+    /// What decodes bodies where nothing else is given.
+    var decoder: any BodyDecoder { get }
     /// What is done for the client while nobody waits.
     var background: BackgroundWork { get }
 

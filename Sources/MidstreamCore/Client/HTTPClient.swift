@@ -284,6 +284,8 @@ extension HTTPClient: CallOwner {
 
     package var redaction: Redaction { configuration.redaction }
 
+    package var decoder: any BodyDecoder { configuration.decoder }
+
     package func speaker(_ number: Int, for request: HTTPRequest) -> String? { arbiter.validatorName(number, for: request) }
 
     /// How long the server asks to wait by its last answer before a failure, as far as that is honoured; nil: it doesn't.

@@ -8,6 +8,11 @@ public protocol BodyDecoder: Sendable {
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
+/// What a run through a pipeline belongs to, as far as it says how bodies are decoded where nothing else is given.
+package protocol BodyDecoderSource: AnyObject, Sendable {
+    var decoder: any BodyDecoder { get }
+}
+
 /// Makes bodies of values, in whatever format.
 public protocol BodyEncoder: Sendable {
     /// The media type of its bodies.

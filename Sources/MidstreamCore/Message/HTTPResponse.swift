@@ -1,4 +1,5 @@
 public import Foundation
+internal import Interception
 
 /// A response: the head, the body, and what is known about how it came about.
 ///
@@ -95,9 +96,11 @@ public struct HTTPResponse: Sendable {
         set { fields[0].record = newValue }
     }
 
-    /// The default decoder of the body: the request's, or the client's.
+    /// The default decoder of the body: the request's, or that of the client whose call has ended with it, or else is under way.
     package var decoder: (any BodyDecoder)? {
-        get { request.decoder ?? fields[0].clientsDecoder }
+        get {
+            request.decoder ?? fields[0].clientsDecoder ?? (ChainPosition.current?.run as? any BodyDecoderSource)?.decoder
+        }
         set { fields[0].clientsDecoder = newValue }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import MidstreamCore
 import MidstreamTasks
 import MidstreamTesting
@@ -59,6 +60,42 @@ struct BodyCodingTests {
         #expect(try error?.decode(Event.self) == Event(happenedAt: 9))
         let ofTask = await httpError { try await rejecting.get("x").data() }
         #expect(try ofTask?.decode(Event.self) == Event(happenedAt: 9))
+    }
+
+    private struct TellsOfAnEvent: HTTPValidator {
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
+            _ = try response.decode(Event.self)
+            return .next
+        }
+    }
+
+    private struct Happened: Error, Equatable {
+        var event: Event
+    }
+
+    @Test("interceptors and validators decode by the client's as well, with and without a trace", arguments: [true, false])
+    func whileTheCallIsUnderWay(recordsTrace: Bool) async throws {
+        let configuration = HTTPClient.Configuration(
+            validators: [TellsOfAnEvent(), DefaultValidator()], decoder: Self.snakes(), recordsTrace: recordsTrace)
+        let body = HTTPBody.json(text: #"{"happened_at": 11}"#)
+        let reading = testClient(
+            baseURL: "https://h", configuration: configuration, transport: StubTransport(status: .ok, body: body)
+        ) {
+            ClosureResponseInterceptor { response in _ = try response.decode(Event.self) }
+        }
+        #expect(try await reading.send(HTTPRequest("x")).decode(Event.self) == Event(happenedAt: 11))
+        let translating = testClient(
+            baseURL: "https://h", configuration: configuration, transport: StubTransport(status: .notFound, body: body)
+        ) {
+            ClosureHTTPInterceptor(stage: .call) { request, next in
+                do {
+                    return try await next(request)
+                } catch let error as HTTPError {
+                    throw Happened(event: try error.decode(Event.self))
+                }
+            }
+        }
+        await #expect(throws: Happened(event: Event(happenedAt: 11))) { try await translating.send(HTTPRequest("x")) }
     }
 
     @Test func propertyLists() async throws {
