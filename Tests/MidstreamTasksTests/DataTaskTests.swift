@@ -96,6 +96,34 @@ import Testing
         #expect(names == ["Ann"])
     }
 
+    @Test func modelsThatAreNotSendableAreDecoded() async throws {
+        let client = HTTPClient.stubbed(.json(#"{"name": "Ann"}"#))
+        #expect(try await client.get("users/42").value(Draft.self).name == "Ann")
+        let draft: Draft = try await client.get("users/42").value()
+        #expect(draft.name == "Ann")
+        #expect(try await Self.value(of: client.get("users/42"), as: Draft.self).name == "Ann")
+        #expect(try await Self.inferredValue(of: client.get("users/42"), as: Draft.self).name == "Ann")
+        #expect(try await Self.decoded(MockedTask { Data(#"{"name": "Ann"}"#.utf8) }, as: Draft.self).name == "Ann")
+    }
+
+    private static func value<Value: Decodable>(
+        of task: DataTask, as type: Value.Type
+    ) async throws -> Value {
+        try await task.value(Value.self)
+    }
+
+    private static func inferredValue<Value: Decodable>(
+        of task: DataTask, as type: Value.Type
+    ) async throws -> Value {
+        try await task.value()
+    }
+
+    private static func decoded<Value: Decodable>(
+        _ task: some RequestTask<Data>, as type: Value.Type
+    ) async throws -> Value {
+        try await task.value(type)
+    }
+
     @Test func eachMethodHasItsOwn() async throws {
         let stub = StubTransport.json("{}")
         let client = HTTPClient.stubbed(stub)
@@ -189,3 +217,7 @@ import Testing
 @MainActor private struct Person { var name: String }
 
 extension Person: @MainActor Decodable {}
+
+private final class Draft: Decodable {
+    var name = ""
+}

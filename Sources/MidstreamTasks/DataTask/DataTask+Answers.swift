@@ -43,8 +43,7 @@ extension RequestTask where Element == Data {
         try await decode(type, decoder: decoder).result()
     }
 
-    /// The same for a type that is decodable only where the caller is, such as on the main actor. Decoded there.
-    @_disfavoredOverload
+    /// The same for a type that is decodable only where the caller is, such as on the main actor, or that isn't `Sendable`. Decoded there.
     public nonisolated(nonsending) func value<Value: Decodable>(
         _ type: Value.Type, decoder: (any BodyDecoder)? = nil
     ) async throws -> Value {
@@ -64,8 +63,7 @@ extension RequestTask where Element == TaskResult<Data> {
         try await decode(type, decoder: decoder).result().payload
     }
 
-    /// The same for a type that is decodable only where the caller is, such as on the main actor. Decoded there.
-    @_disfavoredOverload
+    /// The same for a type that is decodable only where the caller is, such as on the main actor, or that isn't `Sendable`. Decoded there.
     public nonisolated(nonsending) func value<Value: Decodable>(
         _ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil
     ) async throws -> Value {
