@@ -175,6 +175,14 @@ import Testing
         #expect(streamed == 24)
     }
 
+    @Test func anAnnotationAsDataDecodesNothing() async throws {
+        let client = HTTPClient.stubbed(.json(#"{"id": 1}"#))
+        let inferred = try await client.get("u").value()
+        let annotated: Data = try await client.get("u").value()
+        let part: Data = try await client.get("u").keyPath(\.id).value()
+        #expect(inferred == annotated && annotated == Data(#"{"id": 1}"#.utf8) && part == Data("1".utf8))
+    }
+
     @Test(
         arguments: [
             ("text/plain", [0xC3, 0xA4], "ä"), ("text/plain; charset=ISO-8859-1", [0xE4], "ä"),

@@ -52,6 +52,11 @@ extension RequestTask where Element == Data {
 }
 
 extension RequestTask where Element == TaskResult<Data> {
+    /// Asks for the result and gives its body, also to what is annotated as `Data`, which could be decoded as well: ``data()``.
+    ///
+    /// - Throws: What ``data()`` throws.
+    public func value() async throws -> Data { try await data() }
+
     /// Asks for the result and decodes its body.
     ///
     /// - Parameter decoder: nil, the default: the request's (``HTTPRequest/decoder``) or the client's.
