@@ -455,6 +455,17 @@ struct SharedTokenTests {
         #expect(try await other.refresh(token) == login)
     }
 
+    @Test("of a login is everybody's also when that is the first thing that a member does")
+    func loginAtFirst() async throws {
+        let issuer = Issuer()
+        let (shared, other) = (authenticator(member(), issuer), authenticator(member(), issuer))
+        let token = try await other.refresh(nil)
+        let session = AuthenticationInterceptor(shared)
+        let login = OAuthToken(accessToken: "login", refreshToken: "l", expires: .distantFuture)
+        try await session.logIn(login)
+        #expect(try await other.refresh(token) == login)
+    }
+
     @Test("isn't replaced by what a second client of a member begins with, though that isn't due")
     func secondBeginning() async throws {
         let issuer = Issuer()

@@ -165,6 +165,12 @@
                     #expect(error?.code == .authentication && error?.message.contains("for good") == true)
                 }
             }
+            let session = AuthenticationInterceptor(
+                try server.fleet().sharing(issuer.authenticator(), as: "partner-api"), origins: ["https://api.test"])
+            try await session.logIn(
+                OAuthToken(accessToken: "canary-access-1", refreshToken: "canary-refresh-1", expires: .distantFuture))
+            #expect(try await issuer.client(session).status() == .ok)
+            for client in clients { await eventually { (try? await client.status()) == .ok } }
             #expect(issuer.counts == .init(refreshes: 1, reuses: 1))
         }
 

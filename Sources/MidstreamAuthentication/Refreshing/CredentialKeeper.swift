@@ -46,7 +46,7 @@ final class CredentialKeeper<A: Authenticator>: Sendable {
     @discardableResult
     func set(_ credential: A.Credential?, isLogin: Bool) -> Task<Void, any Error> {
         login.state.withLock { state in
-            let isFirst = state.generation == 0
+            let isFirst = state.generation == 0 && !isLogin
             state.replace(with: credential, source: nil)
             (state.isTold, state.isFirst) = (true, isFirst)
             if isLogin { state.beginAnother() }

@@ -42,7 +42,7 @@ final class Login<Credential: Sendable>: Sendable {
         var refreshPause = Backoff()
         /// Whether the credential, or that there is none, was set and not begun with or refreshed, and the authenticator hasn't heard of it.
         var isTold = false
-        /// Whether what was set is the first that there has been.
+        /// Whether what was set is the first that there has been, and begins no login.
         var isFirst = false
         /// Whether it is what an interceptor began with.
         var isInitial = false
@@ -108,7 +108,7 @@ final class Login<Credential: Sendable>: Sendable {
 package protocol LoginSaving<Credential>: Authenticator {
     /// Called in place of ``Authenticator/save(_:)`` with a credential that was set, once: it is saved again as any other.
     ///
-    /// - Parameter isFirst: Whether the interceptor has had no other before.
+    /// - Parameter isFirst: Whether it begins no login, and the interceptor has had no other before.
     func saveLogin(_ credential: Credential?, isFirst: Bool) async throws
     /// Called in place of ``Authenticator/save(_:)`` with what an interceptor began with.
     func saveInitial(_ credential: Credential) async throws

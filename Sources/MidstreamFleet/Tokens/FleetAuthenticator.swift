@@ -19,9 +19,8 @@ public enum TokenWhenAlone: Sendable, Hashable {
 /// What a refresh brings is found by the others in the store, sealed. The member that asks the issuer holds a lock for as long as that
 /// may take, and any failure gives it back. What comes too late is refused by the store: tokens and logins are numbered.
 ///
-/// What a client begins with counts as older than what the fleet has. Another one that is set later, such as by
-/// ``AuthenticationInterceptor/logIn(_:)``, begins a login for all; and a logout ends it for all. The others find that when their own token is due
-/// or rejected.
+/// What a client begins with counts as older than what the fleet has. ``AuthenticationInterceptor/logIn(_:)`` begins a login for all, and so does
+/// another credential that is set later; a logout ends it for all. The others find that when their own token is due or rejected.
 public struct FleetAuthenticator<Base: Authenticator>: Authenticator where Base.Credential == OAuthToken {
     private let base: Base
     private let shared: SharedToken
