@@ -94,6 +94,29 @@
             withExtendedLifetime(server) {}
         }
 
+        /// A connection on which nothing comes but its end.
+        private struct Ending: ByteChannel {
+            let executor = QueueExecutor()
+            let isReadThere = Locked<Bool?>(nil)
+
+            nonisolated(nonsending) func read() async throws -> [UInt8]? {
+                isReadThere.withLock { $0 = executor.isCurrent }
+                return nil
+            }
+            nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {}
+            func close() {}
+            var arrivals: CallersExecutor? { CallersExecutor(executor) }
+        }
+
+        @Test("isn't taken for one by a process that is busy: replies are read where they arrive")
+        func busyProcess() async {
+            let (channel, end) = (Ending(), Suspension<Void>())
+            let connection = RedisConnection(channel) { _ in end.resume() }
+            await end.value()
+            #expect(channel.isReadThere.withLock { $0 } == true)
+            withExtendedLifetime(connection) {}
+        }
+
         @Test("isn't taken for one by what puts back tokens, for which no call waits")
         func puttingBack() async throws {
             let server = try await RedisServer()

@@ -20,6 +20,13 @@ package protocol ByteChannel: Sendable {
     /// Closes the connection at once; what hasn't left doesn't. Harmless when repeated. A waiting reader or writer fails with
     /// ``HTTPError/Code/connectionLost``.
     func close()
+
+    /// Where bytes arrive; see ``IncomingBody/arrivals``.
+    var arrivals: CallersExecutor? { get }
+}
+
+extension ByteChannel {
+    package var arrivals: CallersExecutor? { nil }
 }
 
 /// Sends bytes over the connection of a response's body.
@@ -123,6 +130,5 @@ package final class BodyChannel: ByteChannel {
 
     package func close() { body.close() }
 
-    /// See ``IncomingBody/arrivals``.
     package var arrivals: CallersExecutor? { body.arrivals }
 }

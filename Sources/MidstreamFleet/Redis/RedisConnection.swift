@@ -36,7 +36,8 @@ final class RedisConnection: Sendable {
         self.channel = channel
         self.onEnd = onEnd
         self.onMessage = onMessage
-        Task.detached { [weak self, channel] in
+        // Where bytes arrive: behind the tasks of a busy process a reply would seem late that isn't.
+        _ = (channel.arrivals ?? CallersExecutor(nil)).startDetached { [weak self, channel] in
             let failure: StoreFailure
             do {
                 var reader = RESPReader()
