@@ -117,6 +117,52 @@
             withExtendedLifetime(connection) {}
         }
 
+        @Test("isn't taken for one when many calls have no answer at the same time, which is one failure")
+        func oneMoment() async throws {
+            let server = try await RedisServer()
+            let (port, clock, isHeld, opened) = (server.port, TestClock(), Locked(false), DispatchSemaphore(value: 0))
+            defer { opened.signal() }
+            let way = try RawServer { connection in
+                connection.relay(to: port) { _ in
+                    if isHeld.withLock({ $0 }) {
+                        opened.wait()
+                        opened.signal()
+                    }
+                    return true
+                }
+            }
+            let fleet = try Fleet(
+                .redis("redis://localhost:\(way.port)"), name: "test", patience: .milliseconds(20), members: 1, key: testKey,
+                clock: clock, limits: RedisLink.Limits(heartbeat: .seconds(1e9), probe: .seconds(1e9)))
+            Belongings.current?.add(fleet.core)
+            #expect(try await reserves(fleet))
+            isHeld.withLock { $0 = true }
+            let (rate, answered) = (QuotaRate(interval: 1, burst: 1_000), Locked(0))
+            let asking = Task {
+                await withTaskGroup(of: Bool.self) { group in
+                    for _ in 0..<10 {
+                        group.addTask {
+                            defer { answered.withLock { $0 += 1 } }
+                            return await fleet.core.store.reserve("q", rate, waitingAtMost: .zero) == .failure(.timedOut)
+                        }
+                    }
+                    return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+                }
+            }
+            // And what waits for its turn to ask for a sign of life.
+            await clock.waitForSleepers(11)
+            await eventually {
+                clock.advance(by: .milliseconds(20))
+                return answered.withLock { $0 } == 10
+            }
+            #expect(await asking.value == 10)
+            #expect(!fleet.state.isDegraded && fleet.core.degradation != nil)
+            opened.signal()
+            #expect(try await reserves(fleet))
+            #expect(fleet.core.degradation == nil && !fleet.state.isDegraded)
+            withExtendedLifetime((server, way)) {}
+        }
+
         @Test("isn't taken for one by what puts back tokens, for which no call waits")
         func puttingBack() async throws {
             let server = try await RedisServer()

@@ -67,8 +67,10 @@ final class RedisLink: Sendable {
     struct State {
         var phase = Phase.beginning
         var since: Duration = .zero
-        /// In a row.
+        /// In a row: once there is a connection, of those that are awaited at the same time one counts.
         var failures = 0
+        /// When the last one was counted.
+        var failed = Int64.min
         var latency: Duration?
         var members: Int
         var arrivals: [Suspension<Void>] = []
@@ -167,7 +169,8 @@ final class RedisLink: Sendable {
         let (failures, trouble) = state.withLock { state -> (Int, Suspension<Void>?) in
             guard case .connected = state.phase else { return (0, nil) }
             if case .failure(let failure) = answer, failure.concernsAll {
-                state.failures += 1
+                // Many calls that miss the same moment say no more than one does.
+                if begin >= state.failed { (state.failures, state.failed) = (state.failures + 1, stopwatch.elapsedNanoseconds) }
                 return (state.failures, state.trouble)
             }
             state.failures = 0
