@@ -168,7 +168,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: HTTPInterceptor 
             visit.request.record(.credential(.refreshedInVain, rejection: response.status))
             return response
         }
-        visit.request.record(.credential(.refreshed, rejection: response.status))
+        visit.request.record(
+            .credential(fresh.generation > held.generation ? .refreshed : .unchanged, rejection: response.status))
         visit.request.renewCookies()
         (response, isRejected) = try await sent(with: fresh, in: visit)
         keeper.note(isRejected ? .inVain : .helped, of: fresh)

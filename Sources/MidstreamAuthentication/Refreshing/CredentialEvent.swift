@@ -11,6 +11,8 @@ extension CallEvent {
         case wasNewer = "was newer"
         /// It was refreshed, but the request can't be sent again, since its body can be read only once.
         case refreshedInVain = "refreshed in vain"
+        /// Nobody could be asked for another one; the request was sent again with the same.
+        case unchanged
 
         fileprivate func description(_ rejection: HTTPStatus?) -> String {
             guard let rejection else {
@@ -21,6 +23,7 @@ extension CallEvent {
             case .refreshed: "rejected with \(rejection.code); refreshed the credential and sent again"
             case .wasNewer: "rejected with \(rejection.code); sent again with a credential that is newer"
             case .refreshedInVain: "rejected with \(rejection.code); not sent again, since its body can be read only once"
+            case .unchanged: "rejected with \(rejection.code); sent again with the same credential, since there is no other"
             }
         }
     }
