@@ -11,6 +11,9 @@
 /// As long as the longest hash (`EVP_MAX_MD_SIZE`).
 #define CCRYPTO_LONGEST_HASH 64
 
+/// `OPENSSL_INIT_NO_ATEXIT`.
+#define CCRYPTO_WITHOUT_EXIT_HANDLER 0x00080000
+
 /// Finds a function of `library`; false when it isn't there.
 #define CCRYPTO_FIND(function, name) ((*(void **)&(function) = dlsym(library, name)) != NULL)
 
@@ -19,7 +22,11 @@ static inline void *ccrypto_open(void) {
     static const char *const names[] = {"libcrypto.so.3", "libcrypto.so.4", "libcrypto.so.1.1"};
     for (int i = 0; i < 3; i++) {
         void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (library != NULL) return library;
+        if (library == NULL) continue;
+        // OpenSSL would free its state when the process ends, while other threads may be using it. Without effect once it is in use.
+        int (*initialize)(uint64_t options, const void *settings);
+        if (CCRYPTO_FIND(initialize, "OPENSSL_init_crypto")) initialize(CCRYPTO_WITHOUT_EXIT_HANDLER, NULL);
+        return library;
     }
     return NULL;
 }

@@ -51,6 +51,16 @@
             }
         }
 
+        /// OpenSSL puts itself away when a process ends, though other threads may be using it.
+        @Test("may end while something is sealed")
+        func endWhileSealing() async {
+            await #expect(processExitsWith: .success) {
+                // Comes after what OpenSSL registers when it is first used.
+                atexit { if (try? testKey.seal([1], for: "a")) == nil { _exit(EXIT_FAILURE) } }
+                _ = try testKey.seal([1], for: "a")
+            }
+        }
+
         enum Trouble: String, CaseIterable { case stopped, emptied, restored }
 
         /// Tokens live for a second and a half; Redis is in trouble from the fourth second to the seventh.
