@@ -54,8 +54,11 @@ extension OAuthError.Code {
 }
 
 extension OAuthError: PublicRefusal {
-    /// The code alone: the rest of the server's text is in the underlying error.
-    package var publicReason: String { code.rawValue.isPlainCode ? code.rawValue : "an OAuth error" }
+    /// The code alone: the rest of the server's text is in the underlying error. Where the answer has none, its status says more.
+    package var publicReason: String {
+        if code == .malformedResponse, let status, !status.isSuccess { return "the token endpoint answered \(status.code)" }
+        return code.rawValue.isPlainCode ? code.rawValue : "an OAuth error"
+    }
 }
 
 extension String {

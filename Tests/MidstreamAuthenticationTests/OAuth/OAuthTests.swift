@@ -320,6 +320,8 @@ import Testing
         let refusal = try #require(error?.underlying as? OAuthError)
         #expect(refusal.code == .malformedResponse)
         #expect(refusal.status == status)
+        let reason = status.isSuccess ? "malformed_response" : "the token endpoint answered \(status.code)"
+        #expect(error?.message.contains("No credential could be obtained: \(reason).") == true)
         // A redirect isn't followed, since it would take the secrets along.
         #expect(service.server.requestCount == 1)
     }
