@@ -34,7 +34,7 @@ final class Download: Sendable {
     private let source: DownloadSource
     private let part: PartFile
     private let state: Locked<State>
-    private let attempts = ResumptionCount()
+    private let attempts: ResumptionCount
     /// Held by who reports, so that of several connections the newest comes last.
     private let reporting = Locked(())
 
@@ -42,6 +42,7 @@ final class Download: Sendable {
         self.source = source
         self.part = part
         state = Locked(State())
+        attempts = ResumptionCount(source.pace)
     }
 
     func run() async throws -> HTTPResponse {

@@ -7,7 +7,7 @@ public struct DownloadOptions: Sendable {
     /// same version; true by default. Otherwise a failure leaves nothing.
     public var isResumable: Bool
     /// How often one call goes on, or starts again, after something has broken off; 5 by default. What breaks off over several
-    /// connections at once counts once.
+    /// connections at once counts once, and they wait together before they ask again.
     public var resumes: Int
     /// Over how many connections; 1 by default, 64 at most. More than one are used only for long responses (from 16 MiB on) of
     /// servers that allow it, and never over HTTP/2, whose connection gains nothing. Where one of them is refused while another brings bytes,

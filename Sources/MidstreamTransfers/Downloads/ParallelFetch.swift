@@ -40,8 +40,9 @@ struct ParallelFetch: Sendable {
         guard let first = pool.take(), pool.began(first, response.body) else { return response.body.close() }
         let workers = min(source.options.parallel, Self.mostWorkers)
         source.note("fetches over \(workers) connections")
+        let arriving = (first, response.body, attempts.current)
         try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask { try await work(beginningWith: (first, response.body)) }
+            group.addTask { try await work(beginningWith: arriving) }
             for _ in 1..<max(1, workers) { group.addTask { try await work() } }
             var isDone = false
             var failure: (any Error)?
@@ -61,10 +62,9 @@ struct ParallelFetch: Sendable {
     }
 
     /// Works until all is there; false when the rest is left to others.
-    private func work(beginningWith given: (PiecePool.Number, HTTPBody)? = nil) async throws -> Bool {
+    private func work(beginningWith given: (PiecePool.Number, HTTPBody, before: Int)? = nil) async throws -> Bool {
         var given = given
-        while let number = try await nextPiece(given?.0) {
-            let before = attempts.current
+        while let (number, before) = try await nextPiece(given.map { ($0.0, $0.before) }) {
             do {
                 try await fetch(number, given?.1)
             } catch let error as HTTPError where error.mayPass {
@@ -75,11 +75,10 @@ struct ParallelFetch: Sendable {
                 }
                 // Of one that another has taken over nothing is missing.
                 if !pool.range(of: number).isEmpty {
-                    let attempt = attempts.next(after: before)
+                    let attempt = attempts.next(after: before, pausingFor: error)
                     guard attempt <= source.options.resumes else { throw error }
                     pool.giveBack(number)
                     source.note("asks again for bytes from \(pool.range(of: number).lowerBound) on: \(error.code)")
-                    try await source.pace.pause(before: attempt, after: error)
                 }
             }
             given = nil
@@ -87,14 +86,15 @@ struct ParallelFetch: Sendable {
         return true
     }
 
-    /// What to do next; waits while others may still leave something. Nil when all is there.
-    private func nextPiece(_ given: PiecePool.Number?) async throws -> PiecePool.Number? {
+    /// What to do next, and after how many breaks; waits while others may still leave something. Nil when all is there.
+    private func nextPiece(_ given: (PiecePool.Number, Int)?) async throws -> (PiecePool.Number, Int)? {
         if let given { return given }
         while !pool.isDone {
-            if let number = pool.take() { return number }
+            let before = try await attempts.afterPause()
+            if let number = pool.take() { return (number, before) }
             if let number = pool.takeStalled(for: Self.patience, at: stopwatch.elapsed) {
                 source.note("takes over from \(pool.range(of: number).lowerBound), where nothing came")
-                return number
+                return (number, before)
             }
             try await source.pace.clock.pause(for: Self.patience / 2)
         }

@@ -17,25 +17,67 @@ struct ResumptionPace: Sendable {
 
     /// Waits: longer each time, up to 30 s with full jitter, and as long as the server asks, up to a minute.
     func pause(before attempt: Int, after error: HTTPError) async throws {
+        try await clock.pause(for: max(wait(before: attempt), asked(by: error)))
+    }
+
+    fileprivate func wait(before attempt: Int) -> Duration {
         let ceiling = min(.milliseconds(500) * (1 << min(max(0, attempt - 1), 6)), .seconds(30))
-        let asked = error.response?.retryAfter(at: now).map { min($0, .seconds(60)) } ?? .zero
-        try await clock.pause(for: max(ceiling * random(), asked))
+        return ceiling * random()
+    }
+
+    fileprivate func asked(by error: HTTPError) -> Duration {
+        error.response?.retryAfter(at: now).map { min($0, .seconds(60)) } ?? .zero
     }
 }
 
-/// How often one call has gone on after something had broken off.
+/// How often one call has gone on after something had broken off, and when its connections may do so next.
 struct ResumptionCount: Sendable {
-    private let count = Locked(0)
+    private struct State {
+        var count = 0
+        /// By the stopwatch.
+        var pauseEnd = Duration.zero
+    }
 
-    var current: Int { count.withLock { $0 } }
+    private let pace: ResumptionPace
+    private let stopwatch: Stopwatch
+    private let state = Locked(State())
+
+    init(_ pace: ResumptionPace) {
+        self.pace = pace
+        stopwatch = Stopwatch(on: pace.clock)
+    }
+
+    var current: Int { state.withLock { $0.count } }
 
     /// Counts that what was asked for at a count has broken off, unless that was counted with what broke off over another connection.
     ///
     /// - Returns: The new count.
     func next(after old: Int) -> Int {
-        count.withLock { count in
-            if count == old { count += 1 }
-            return count
+        state.withLock { state in
+            if state.count == old { state.count += 1 }
+            return state.count
+        }
+    }
+
+    /// Counts the same for one of several connections, and has all of them pause. By a pause of its own each would come back to a count
+    /// that another had just raised, and an outage would use up all of it at the shortest of their waits.
+    func next(after old: Int, pausingFor error: HTTPError) -> Int {
+        let (wait, asked, now) = (pace.wait(before: old + 1), pace.asked(by: error), stopwatch.elapsed)
+        return state.withLock { state in
+            let isCounted = state.count != old
+            if !isCounted { state.count += 1 }
+            state.pauseEnd = max(state.pauseEnd, now + (isCounted ? asked : max(wait, asked)))
+            return state.count
+        }
+    }
+
+    /// Waits until the connections may ask; gives the count at which they do.
+    func afterPause() async throws -> Int {
+        while true {
+            let state = state.withLock { $0 }
+            let left = state.pauseEnd - stopwatch.elapsed
+            guard left > .zero else { return state.count }
+            try await stopwatch.clock.pause(for: left)
         }
     }
 }

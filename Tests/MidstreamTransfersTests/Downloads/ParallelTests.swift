@@ -91,6 +91,42 @@ struct ParallelTests {
         #expect((2...8).contains(server.requests.count))
     }
 
+    @Test("An outage uses up what a call goes on by the waits of all connections together, not by those of each")
+    func outage() async throws {
+        let (clock, draws) = (TestClock(), Locked(0))
+        let stub = StubTransport { request in
+            var (response, range) = Self.answer(to: request, of: 320 << 16)
+            response.body = .stream(length: Int64(range.count)) {
+                AsyncThrowingStream<[UInt8], any Error> { continuation in
+                    continuation.yield([UInt8](repeating: 0, count: 1_000))
+                    continuation.finish(throwing: HTTPError(.connectionLost, phase: .answered))
+                }
+            }
+            return response
+        }
+        let random: @Sendable () -> Double = {
+            draws.withLock { draws in
+                draws += 1
+                return 0.5 + Double(draws % 7) / 14
+            }
+        }
+        let client = testClient(configuration: .init(timeout: nil, clock: clock, random: random), transport: stub)
+        let ticking = Task {
+            while !Task.isCancelled {
+                await clock.waitForSleepers(4)
+                if clock.sleepers == 4, let next = clock.nextDeadline { clock.advance(to: next) }
+            }
+        }
+        let error = await httpError {
+            try await client.download(HTTPRequest("https://h/film"), to: folder.target, options: .init(parallel: 4))
+        }
+        ticking.cancel()
+        await ticking.value
+        #expect(error?.code == .connectionLost)
+        // Half of each of the five waits at least.
+        #expect(clock.now.offset >= .milliseconds(7_750))
+    }
+
     @Test("Another version in one of the pieces starts it all again")
     func otherVersion() async throws {
         let other = Array(Self.content.reversed())
@@ -222,24 +258,27 @@ struct ParallelTests {
         #expect(takeovers == [2, 22, 63, 144, 305].map { .seconds($0) })
     }
 
+    /// What is asked for of so many bytes, without its body.
+    private static func answer(to request: HTTPRequest, of count: Int) -> (response: HTTPResponse, range: Range<Int>) {
+        var response = HTTPResponse(
+            status: .ok, headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes", "Content-Length": "\(count)"], request: request)
+        guard let text = request.headers[.range] else { return (response, 0..<count) }
+        let bounds = text.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+        let range = bounds[0]..<(bounds.count > 1 ? bounds[1] + 1 : count)
+        response.status = .partialContent
+        response.headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
+        response.headers[.contentLength] = "\(range.count)"
+        return (response, range)
+    }
+
     @Test("Heads that take longer than a standstill lasts are waited for")
     func lateHeads() async throws {
         let clock = TestClock()
         // So much that who is done early takes pieces whose heads come when all others are done.
         let content = FileServer.blocks(640)
         let stub = StubTransport { request in
-            var response = HTTPResponse(
-                status: .ok, headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes", "Content-Length": "\(content.count)"],
-                request: request)
-            var range = 0..<content.count
-            if let text = request.headers[.range] {
-                let bounds = text.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
-                range = bounds[0]..<(bounds.count > 1 ? bounds[1] + 1 : content.count)
-                response.status = .partialContent
-                response.headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)"
-                response.headers[.contentLength] = "\(range.count)"
-                try await clock.sleep(for: .seconds(5))
-            }
+            var (response, range) = Self.answer(to: request, of: content.count)
+            if response.status == .partialContent { try await clock.sleep(for: .seconds(5)) }
             let (place, end) = (Locked(range.lowerBound), range.upperBound)
             response.body = .stream(length: Int64(range.count)) {
                 AsyncThrowingStream<[UInt8], any Error> {
