@@ -76,7 +76,7 @@ final class Download: Sendable {
 
     private func adoptRecord() throws {
         let record = source.isResumable ? part.readRecord() : nil
-        if let record, record.url == source.request.redactedURL, let done = record.ranges(in: part.size), done.count > 0 {
+        if let record, record.url == source.resource, let done = record.ranges(in: part.size), done.count > 0 {
             state.withLock { state in
                 state.done = done
                 (state.total, state.validator) = (record.total, record.validator)
@@ -102,7 +102,7 @@ final class Download: Sendable {
     private func present() -> PartRecord? {
         state.withLock { state -> PartRecord? in
             guard let validator = state.validator else { return nil }
-            var record = PartRecord(url: source.request.redactedURL, validator: validator, total: state.total)
+            var record = PartRecord(url: source.resource, validator: validator, total: state.total)
             if state.isSparse { record.done = state.done.ranges.map { [$0.lowerBound, $0.upperBound] } }
             state.recorded = state.done.count
             return record

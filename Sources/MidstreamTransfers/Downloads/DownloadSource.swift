@@ -11,6 +11,9 @@ struct DownloadSource: Sendable {
 
     var pace: ResumptionPace { ResumptionPace(of: next) }
 
+    /// What is downloaded, by its URL without secrets: also one that is presigned anew is the same.
+    var resource: String { URLText.withoutPresigning(request.redactedURL) }
+
     /// Whether the rest of a body can be asked for.
     var isResumable: Bool { options.isResumable && isWhole && request.method == .get }
 

@@ -1,6 +1,6 @@
 /// What is known of a file that isn't complete, kept beside it for the next process.
 struct PartRecord: Codable, Equatable, Sendable {
-    /// Of what it is, without the secrets that URLs carry.
+    /// Of what it is, without the secrets that URLs carry and what presigning adds.
     var url: String
     /// What must be unchanged for a request for the rest.
     var validator: StrongValidator

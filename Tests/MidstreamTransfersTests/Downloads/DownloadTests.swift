@@ -202,6 +202,35 @@ struct DownloadTests {
         #expect(ranges == [nil, "bytes=70000-"])
     }
 
+    @Test(
+        "Nor does a URL that is presigned anew",
+        arguments: [
+            "versionId=7&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=a&X-Amz-Date=~&X-Amz-Expires=60&X-Amz-Signature=~",
+            "X-Goog-Credential=a&X-Goog-Date=~&X-Goog-Expires=60&generation=7&X-Goog-Signature=~", "sp=r&st=~&se=~&sv=2022&sig=~",
+            "Expires=~&Signature=~", "Policy=~&Signature=~&Key-Pair-Id=K",
+        ])
+    func presigned(query: String) async throws {
+        for (time, isLost) in [("20250101T000000Z", true), ("20250102T000000Z", false)] {
+            if isLost { server.cut(70_000) }
+            let url = server.url + "?" + query.replacingOccurrences(of: "~", with: time)
+            _ = try? await server.client().download(HTTPRequest(url), to: folder.target, options: .init(resumes: 0))
+        }
+        #expect(ranges == [nil, "bytes=70000-"])
+        #expect(folder.content == Self.content)
+    }
+
+    @Test(
+        "… unless something else in it differs",
+        arguments: ["X-Amz-Signature=s&versionId=~", "st=~&se=~", "sig=k&st=~", "Expires=~"])
+    func presignedForOther(query: String) async throws {
+        for (value, isLost) in [("1", true), ("2", false)] {
+            if isLost { server.cut(70_000) }
+            let url = server.url + "?" + query.replacingOccurrences(of: "~", with: value)
+            _ = try? await server.client().download(HTTPRequest(url), to: folder.target, options: .init(resumes: 0))
+        }
+        #expect(ranges == [nil, nil])
+    }
+
     @Test("Never, if that is what is wanted")
     func never() async throws {
         server.cut(70_000)
