@@ -92,6 +92,16 @@ import Testing
         #expect(started.entries.sorted() == [0, 1])
     }
 
+    @Test func aRejectedStatusIsAFailureToAGroupThatFailsFast() async throws {
+        let stub = StubTransport(status: .forbidden)
+        let client = HTTPClient.stubbed(stub)
+        let group = GroupTask(0..<5, concurrency: 1, failsFast: true) { client.get("\($0)") }
+        #expect((await failure { try await group.result() } as? HTTPError)?.code == .unacceptableStatus)
+        #expect(stub.requests.count == 1)
+        let results = try await GroupTask(0..<2) { client.get("\($0)") }.result()
+        #expect(try results.values.map { try $0.get().head.status } == [.forbidden, .forbidden])
+    }
+
     @Test func withoutFailingFastAFailureLeavesTheOthersAlone() async throws {
         let results = try await GroupTask(0..<3, concurrency: 1) { key in
             MockedTask<Int> { if key == 0 { throw Failure() } else { return key } }

@@ -1,4 +1,5 @@
 internal import Interception
+internal import MidstreamCore
 
 /// Several tasks that run side by side, with a result for each.
 ///
@@ -8,7 +9,7 @@ internal import Interception
 /// ```
 ///
 /// The failure of one task is its result and no failure of the group, which gives a result for each key, unless the group fails fast: then
-/// the first failure is the group's.
+/// the first failure is the group's. A ``TaskResult/rejection`` counts as one there, though its ``TaskResult`` is no failure of its task.
 public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask {
     private let tasks: [(key: Key, task: AnyRequestTask<Member>)]
     private let concurrency: Int
@@ -19,7 +20,7 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
     /// - Parameters:
     ///   - keys: In the order in which the tasks are started.
     ///   - concurrency: How many run at the same time at most; 8 by default, at least 1.
-    ///   - failsFast: Whether the first failure cancels the others and is thrown; false by default.
+    ///   - failsFast: Whether the first failure, or rejection, cancels the others and is thrown; false by default.
     ///   - make: Makes the task of a key.
     public init(
         _ keys: some Sequence<Key>, concurrency: Int = 8, failsFast: Bool = false,
@@ -40,7 +41,7 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
 
     /// Runs the tasks and gives their results by key when all have ended.
     ///
-    /// - Throws: `CancellationError` when the caller's task is cancelled; the first failure of a group that fails fast.
+    /// - Throws: `CancellationError` when the caller's task is cancelled; the first failure, or rejection, of a group that fails fast.
     public func result() async throws -> [Key: Result<Member, any Error>] {
         let (results, failure) = await withTaskGroup(of: (Key, Result<Member, any Error>).self) { group in
             var results: [Key: Result<Member, any Error>] = [:]
@@ -60,7 +61,7 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
             for _ in 0..<min(concurrency, tasks.count) { start() }
             while let (key, result) = await group.next() {
                 results[key] = result
-                if failsFast, failure == nil, case .failure(let error) = result {
+                if failsFast, failure == nil, let error = Self.failure(of: result) {
                     failure = error
                     group.cancelAll()
                 }
@@ -71,5 +72,12 @@ public struct GroupTask<Key: Hashable & Sendable, Member: Sendable>: RequestTask
         try Task.checkCancellation()
         if let failure { throw failure }
         return results
+    }
+
+    private static func failure(of result: Result<Member, any Error>) -> (any Error)? {
+        switch result {
+        case .success(let member): return (member as? any Rejectable)?.rejection
+        case .failure(let error): return error
+        }
     }
 }
