@@ -31,7 +31,10 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
     ///
     /// - Throws: What the signer and `next` throw.
     public func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-        guard try scope.contains(request.urlText, in: next.call) else { return try await next(request) }
+        guard try scope.contains(request.urlText, in: next.call) else {
+            next.position.note({ Self.refusal }, about: request)
+            return try await next(request)
+        }
         var signed = request
         try await signer.sign(&signed)
         var response = try await next(signed)
@@ -47,6 +50,8 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
         return response
     }
 
+    private static var refusal: String { "doesn't sign for this origin" }
+
     /// As they read: who copies them may encode them otherwise.
     private static func items(of url: String) -> Set<[UInt8]> {
         Set(URLText(url).items.map(decoded))
@@ -61,7 +66,7 @@ public struct SigningInterceptor<Signer: RequestSigner>: HTTPInterceptor {
 
     /// `.unknown` when the request would be signed: signing may take credentials from elsewhere.
     public func plan(_ request: inout HTTPRequest) async throws -> RequestPlan {
-        try scope.contains(request.urlText) ? .unknown("would sign the request") : .known("doesn't sign for this origin")
+        try scope.contains(request.urlText) ? .unknown("would sign the request") : .known(Self.refusal)
     }
 }
 

@@ -74,6 +74,17 @@ import Testing
         #expect(requests.map { $0.headers.contains("X-Amz-Security-Token") } == [true, true, false])
     }
 
+    @Test func theTraceSaysWhichHopWentUnsigned() async throws {
+        let stub = StubTransport(sequence: [
+            .respond(.temporaryRedirect, headers: [.location: "https://b.example/2"]), .respond(.forbidden),
+        ])
+        let client = testClient(transport: stub) { SigningInterceptor(signer(), origins: ["https://a.example"]) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest("https://a.example/1")) }
+        let trace = "\(try #require(error?.trace))"
+        #expect(stub.requests.map { $0.headers.contains(.authorization) } == [true, false])
+        #expect(trace.components(separatedBy: "doesn't sign for this origin").count == 2)
+    }
+
     @Test func aSignatureInTheQueryIsNotCopiedToAnotherOrigin() async throws {
         let presigned = "https://c.example/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=60&X-Amz-Signature=0123"
         let stub = StubTransport { request in
