@@ -172,6 +172,11 @@ final class RecordedBody: IncomingBody {
         recording.stop()
     }
 
+    func close(late error: HTTPError) {
+        source.close(late: error)
+        recording.stop()
+    }
+
     var isSpent: Bool { source.isSpent }
     var trailers: HTTPHeaders? { source.trailers }
     var metrics: TransportMetrics? { source.metrics }

@@ -125,6 +125,11 @@ private final class RewoundIncoming: IncomingBody {
         source.close()
     }
 
+    func close(late error: HTTPError) {
+        giveUp(error)
+        source.close(late: error)
+    }
+
     /// Drops the rest of the start. Without effect after the start, when the source decides.
     @discardableResult
     private func giveUp(_ error: any Error) -> Bool {

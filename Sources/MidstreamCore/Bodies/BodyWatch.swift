@@ -108,10 +108,13 @@ final class ObservedIncoming: ReadyBody {
         return bytes
     }
 
-    func close() {
+    func close() { end(.closed) { source.close() } }
+    func close(late error: HTTPError) { end(.failed(error)) { source.close(late: error) } }
+
+    private func end(_ end: HTTPBody.End, byClosing closeSource: () -> Void) {
         // Before the source, whose waiting reader is about to fail.
-        let end = watch.claim(.closed)
-        source.close()
+        let end = watch.claim(end)
+        closeSource()
         if let end { watch.report(end) }
     }
 

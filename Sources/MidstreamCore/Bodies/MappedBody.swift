@@ -108,6 +108,7 @@ private final class TransformedIncoming: IncomingBody {
     }
 
     func close() { source.close() }
+    func close(late error: HTTPError) { source.close(late: error) }
     var isSpent: Bool { source.isSpent }
     var trailers: HTTPHeaders? { source.trailers }
     var metrics: TransportMetrics? { source.metrics }

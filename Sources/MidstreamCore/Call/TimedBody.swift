@@ -35,13 +35,15 @@ extension HTTPBody {
         let chunks = ChunkReader(self)
         let source = ClosureBody(
             next: {
-                let ending = await TimedWork.run(until: end, of: stopwatch) { try await chunks.next() }
+                let ending = await TimedWork.run(
+                    until: end, of: stopwatch, { try await chunks.next() }, onLate: { close(late: error()) })
                 // A chunk that comes while its reader is cancelled is lost, and what follows must not pass for all of it.
                 if case .success(let chunk) = ending.result, !ending.isLate { return chunk }
                 close()
                 guard ending.isLate else { return try ending.result.get() }
                 throw error()
-            }, trailers: { self.incoming?.trailers }, metrics: { self.incoming?.metrics }, close: { close() })
+            }, trailers: { self.incoming?.trailers }, metrics: { self.incoming?.metrics },
+            close: { late in if let late { close(late: late) } else { close() } })
         return HTTPBody(.incoming(IncomingChunks(source: source, length: length)), contentType: contentType)
     }
 }

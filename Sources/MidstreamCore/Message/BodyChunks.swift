@@ -192,6 +192,9 @@ package protocol IncomingBody: AnyObject, Sendable {
     nonisolated(nonsending) func next() async throws -> [UInt8]?
     /// Gives up the rest. Harmless after the end and when repeated. A transport also does so when the object is released.
     func close()
+    /// The same because the time of who waits for a chunk is over, whom the error is for. A transport whose connections are shared sends
+    /// nothing further over this one, which may be dead.
+    func close(late error: HTTPError)
     /// Whether reading has begun.
     var isSpent: Bool { get }
     /// The fields after the body (RFC 9110 §6.5), once the end has been read.
@@ -204,5 +207,6 @@ package protocol IncomingBody: AnyObject, Sendable {
 }
 
 extension IncomingBody {
+    package func close(late error: HTTPError) { close() }
     package var arrivals: CallersExecutor? { nil }
 }

@@ -10,11 +10,11 @@ final class ClosureBody: IncomingBody {
     private let chunk: @Sendable () async throws -> [UInt8]?
     private let fieldsBehind: @Sendable () -> HTTPHeaders?
     private let measurements: @Sendable () -> TransportMetrics?
-    private let giveUp: @Sendable () -> Void
+    private let giveUp: @Sendable (_ late: HTTPError?) -> Void
 
     init(
         next: @escaping @Sendable () async throws -> [UInt8]?, trailers: @escaping @Sendable () -> HTTPHeaders?,
-        metrics: @escaping @Sendable () -> TransportMetrics?, close: @escaping @Sendable () -> Void
+        metrics: @escaping @Sendable () -> TransportMetrics?, close: @escaping @Sendable (_ late: HTTPError?) -> Void
     ) {
         (chunk, fieldsBehind, measurements, giveUp) = (next, trailers, metrics, close)
     }
@@ -42,13 +42,16 @@ final class ClosureBody: IncomingBody {
         return nil
     }
 
-    func close() {
+    func close() { close(because: nil) }
+    func close(late error: HTTPError) { close(because: error) }
+
+    private func close(because late: HTTPError?) {
         let isFirst = state.withLock { state in
             guard state == .unread || state == .arriving else { return false }
             state = .closed
             return true
         }
-        if isFirst { giveUp() }
+        if isFirst { giveUp(late) }
     }
 
     var isSpent: Bool { state.withLock { $0 != .unread } }

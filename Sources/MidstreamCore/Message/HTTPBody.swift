@@ -96,7 +96,7 @@ public struct HTTPBody: Sendable {
         trailers: @escaping @Sendable () -> HTTPHeaders? = { nil },
         metrics: @escaping @Sendable () -> TransportMetrics? = { nil }, close: @escaping @Sendable () -> Void
     ) -> HTTPBody {
-        .incoming(ClosureBody(next: next, trailers: trailers, metrics: metrics, close: close), length: length)
+        .incoming(ClosureBody(next: next, trailers: trailers, metrics: metrics, close: { _ in close() }), length: length)
     }
 
     /// - Parameters:
@@ -218,6 +218,11 @@ public struct HTTPBody: Sendable {
         case .once(let chunks): chunks.close()
         case .incoming(let chunks): chunks.source.close()
         }
+    }
+
+    /// Gives up what is still arriving since a chunk of it hasn't come in time.
+    package func close(late error: HTTPError) {
+        if let incoming { incoming.close(late: error) } else { close() }
     }
 
     /// The source of an arriving body; nil for any other.

@@ -14,12 +14,15 @@ package struct TimeLimit: Sendable {
     /// Runs `work`; when the time is over, cancels it and throws the error of `error`.
     ///
     /// The work runs in a child task, so that any wait in it is interrupted.
+    ///
+    /// - Parameter onLate: Given the error before work that is still waited for is cancelled.
     package func run<Value: Sendable>(
-        error: @escaping @Sendable (Duration) -> HTTPError, _ work: @escaping @Sendable () async throws -> Value
+        error: @escaping @Sendable (Duration) -> HTTPError, _ work: @escaping @Sendable () async throws -> Value,
+        onLate: @escaping @Sendable (HTTPError) -> Void = { _ in }
     ) async throws -> Value {
         guard let duration else { return try await work() }
         guard duration > .zero else { throw error(duration) }
-        let ending = await TimedWork.run(until: duration, of: Stopwatch(on: clock), work)
+        let ending = await TimedWork.run(until: duration, of: Stopwatch(on: clock), work, onLate: { onLate(error(duration)) })
         guard !ending.isLate else { throw error(duration) }
         return try ending.result.get()
     }

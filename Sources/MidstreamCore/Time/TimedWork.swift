@@ -16,9 +16,11 @@ package enum TimedWork<Value: Sendable> {
     /// - Parameters:
     ///   - limit: When its time is over.
     ///   - stopwatch: What that is counted on.
+    ///   - onLate: Called before work that is still waited for is cancelled since its time is over.
     /// - Returns: The result; `CancellationError` when it had to be waited for and the caller was cancelled.
     package static func run(
-        until limit: Duration, of stopwatch: Stopwatch, _ work: @escaping @Sendable () async throws -> Value
+        until limit: Duration, of stopwatch: Stopwatch, _ work: @escaping @Sendable () async throws -> Value,
+        onLate: @escaping @Sendable () -> Void = {}
     ) async -> Ending {
         let end = Suspension<Void>()
         return await withTaskGroup(of: Result<Value, any Error>.self) { group in
@@ -30,7 +32,10 @@ package enum TimedWork<Value: Sendable> {
             let hadToWait = !end.isOver
             // Work that ended at once may have been too late nevertheless. Cancellation of this task isn't waited for: the child is cancelled, too.
             let isLate = await end.value(within: left, on: stopwatch.timer) == nil || left <= .zero
-            if hadToWait { group.cancelAll() }
+            if hadToWait {
+                if isLate { onLate() }
+                group.cancelAll()
+            }
             let result = await group.next()
             guard let result, !(hadToWait && Task.isCancelled) else {
                 return Ending(result: .failure(CancellationError()), isLate: false)

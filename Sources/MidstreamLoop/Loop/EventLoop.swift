@@ -224,6 +224,7 @@
             case .resumeReceiving(let transfer): transfer.resumeReceiving()
             case .resumeSending(let transfer): transfer.resumeSending()
             case .fail(let transfer, let error): abort(transfer, error)
+            case .endLate(let transfer, let error): endLate(transfer, error)
             case .job(let job): run(job)
             case .ask(let body): body(false)
             case .run(let body): body()

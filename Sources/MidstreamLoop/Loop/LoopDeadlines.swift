@@ -43,10 +43,13 @@
                 next == .max ? .max : max(next, haveToldOfAll ? now + max(limits.grain, pause) : now),
                 nextLimit == .max ? .max : max(nextLimit, soonestDeadlineCheck))
             // Those that wait first: the place of one that ends would be given to them.
-            for transfer in late.reversed() {
-                distrustConnection(of: transfer)
-                abort(transfer, transfer.timeoutError())
-            }
+            for transfer in late.reversed() { endLate(transfer, transfer.timeoutError()) }
+        }
+
+        /// Ends a transfer that has taken too long, and the use of its connection for others.
+        final func endLate(_ transfer: Transfer, _ error: @autoclosure () -> any Error) {
+            distrustConnection(of: transfer)
+            abort(transfer, error())
         }
     }
 #endif

@@ -76,6 +76,9 @@
         package var trailers: HTTPHeaders? { state.withLock { $0.trailers } }
         package var metrics: TransportMetrics? { state.withLock { $0.metrics } }
 
+        /// Whether all that has come has been read.
+        var isDrained: Bool { state.withLock { $0.pending.isEmpty } }
+
         /// Whether it is complete, and nothing of it has been read.
         package var hasArrived: Bool { state.withLock { $0.hasArrived } }
 

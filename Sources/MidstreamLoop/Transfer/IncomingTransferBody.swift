@@ -37,6 +37,12 @@
             giveUp(HTTPError(.connectionLost, "The body was closed before its end.", phase: .answered))
         }
 
+        func close(late error: HTTPError) {
+            // Where there is something to read, its reader was slow, and not the server.
+            guard let transfer = stream.transfer, stream.isDrained else { return giveUp(error) }
+            if stream.close(error) { transfer.loop.post(.endLate(transfer, error)) }
+        }
+
         private func giveUp(_ error: @autoclosure () -> any Error) {
             if stream.close(error()), let transfer = stream.transfer { transfer.loop.post(.cancel(transfer)) }
         }

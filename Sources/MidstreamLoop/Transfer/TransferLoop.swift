@@ -69,6 +69,8 @@
         case resumeReceiving(Transfer)
         case resumeSending(Transfer)
         case fail(Transfer, any Error)
+        /// The reader of its body has waited for too long.
+        case endLate(Transfer, any Error)
         case job(UnownedJob)
         /// Carried out in any case; given whether the loop has ended.
         case ask(@Sendable (_ isOver: Bool) -> Void)

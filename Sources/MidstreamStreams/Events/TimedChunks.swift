@@ -22,6 +22,8 @@ final class TimedChunks: Sendable {
             HTTPError(.timeout, "The server was silent for \(limit).", phase: .answered)
         } _: { [chunks] in
             try await chunks.next()
+        } onLate: { [body] error in
+            body.close(late: error)
         }
     }
 

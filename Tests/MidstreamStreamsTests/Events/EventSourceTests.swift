@@ -7,6 +7,16 @@ import Testing
 
 @testable import MidstreamStreams
 
+/// Writes down how bodies have failed.
+private final class BodyFailures: CallObserver {
+    let all = Locked<[String]>([])
+
+    func endedBody(_ end: HTTPBody.End, of exchange: ExchangeRecord) {
+        guard case .failed = end else { return }
+        all.withLock { $0.append("\(exchange.error ?? "none") \(exchange.phase?.rawValue ?? "nowhere")") }
+    }
+}
+
 /// On real sockets, with a clock that the test moves.
 @Suite("Events over several connections", .leavesNothing, .timeLimit(.minutes(10)))
 struct EventSourceTests {
@@ -385,6 +395,25 @@ struct EventSourceTests {
         await eventually { clock.nextDeadline?.offset == .seconds(25) }
         clock.advance(by: .seconds(3))
         #expect(try await task.value == ["b", nil])
+        continuation.finish()
+    }
+
+    @Test("The record of a connection that was silent says so, and not that the caller has cancelled")
+    func recordOfSilence() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        server.enqueue(.init(headers: ["Content-Type": "text/event-stream"], body: .once(stream)), Self.end)
+        continuation.yield(Array(": alive\n".utf8))
+        let failures = BodyFailures()
+        var configuration = client.configuration
+        configuration.observers = [failures]
+        let watched = testClient(baseURL: server.url(), configuration: configuration)
+        let all = Task { try await watched.events(HTTPRequest("/"), silenceLimit: .seconds(10)).all() }
+        await eventually { clock.nextDeadline?.offset == .seconds(10) }
+        clock.advance(by: .seconds(10))
+        await eventually { clock.nextDeadline?.offset == .seconds(13) }
+        clock.advance(by: .seconds(3))
+        #expect(try await all.value.isEmpty)
+        #expect(failures.all.withLock { $0 } == ["timeout answered"])
         continuation.finish()
     }
 

@@ -3,6 +3,7 @@
     import Interception
     import MidstreamCore
     import MidstreamLoop
+    import MidstreamTesting
     import MidstreamTransport
     import TestSupport
     import Testing
@@ -371,6 +372,23 @@
             }
             #expect(error?.code == .timeout && error?.phase == .maybeProcessed)
             #expect(try await client.send(HTTPRequest(url)).body.bytes == Array(HTTP2Server.later.utf8))
+            #expect(server.accepted == 2)
+        }
+
+        @Test func `A connection that brings no more of a body in time is given up`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.headers([.ok], stream: first) + HTTP2Frame.data("a", stream: first))
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.response("again", stream: stream)) }
+            }
+            let url = server.url
+            let body = try await transport.deliver(HTTPRequest(url)).body
+            let chunks = ChunkReader(body)
+            #expect(try await chunks.next() == Array("a".utf8))
+            body.close(late: HTTPError(.timeout, phase: .answered))
+            let next = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            #expect(next.body.bytes == Array(HTTP2Server.later.utf8))
             #expect(server.accepted == 2)
         }
 
