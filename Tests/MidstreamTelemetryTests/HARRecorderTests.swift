@@ -204,6 +204,23 @@ struct HARRecorderTests {
         }
     }
 
+    @Test("writes the events of a stream, without the secrets in their data")
+    func events() async throws {
+        try await withFolder { folder in
+            let recorder = try HARRecorder(file: "\(folder)/a.har")
+            let transport = StubTransport { request in
+                let body = ArrivingBody([Array("data: {\"access_token\":\"S\"}\n".utf8), Array("\ndata: [DONE]\n\n".utf8)])
+                return HTTPResponse(
+                    status: .ok, headers: [.contentType: "text/event-stream"], body: .incoming(body), request: request)
+            }
+            _ = try await client(recorder, transport).stream(HTTPRequest("http://h/")).body.collect()
+            await recorder.flush()
+            let entries = try HARArchive(contentsOf: "\(folder)/a.har").entries
+            let text = "data: {\"access_token\":\"‹withheld›\"}\n\ndata: [DONE]\n\n"
+            #expect(entries.map(\.response.content.text) == [text])
+        }
+    }
+
     @Test("that keeps no bodies tells where there were any, which the transport doesn't measure")
     func withoutBodies() async throws {
         try await withFolder { folder in

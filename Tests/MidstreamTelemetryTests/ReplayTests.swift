@@ -66,6 +66,19 @@ struct ReplayTests {
         }
     }
 
+    @Test("of a stream of events is played event by event")
+    func events() async throws {
+        let recording = RecordingTransport(
+            StubTransport(
+                status: .ok, headers: [.contentType: "text/event-stream"],
+                body: .bytes(Array("data: {\"access_token\":\"S\"}\n\ndata: [DONE]\n\n".utf8))))
+        _ = try await testClient(transport: recording).stream(HTTPRequest("http://h/")).body.collect()
+        let response = try await testClient(transport: ReplayTransport(recording.archive)).stream(HTTPRequest("http://h/"))
+        var data: [String] = []
+        for try await event in response.body.events() { data.append(event.data) }
+        #expect(data == [#"{"access_token":"‹withheld›"}"#, "[DONE]"])
+    }
+
     @Test("says how long a body would be where there can be none")
     func bodiless() async throws {
         let kept = CallKeeper()

@@ -10,8 +10,8 @@ internal import Foundation
 /// let client = HTTPClient(configuration: .init(redaction: Redaction(headers: ["X-Session"], jsonFields: ["iban"])))
 /// ```
 ///
-/// Bodies are searched where their media type says JSON, by its subtype, or a form, and where a text begins as JSON does; multipart forms are
-/// withheld as a whole, and other text is shown.
+/// Bodies are searched where their media type says JSON, by its subtype, or a form, and where a text begins as JSON does, as the data of an
+/// event may; multipart forms are withheld as a whole, and other text is shown.
 public struct Redaction: Sendable, Hashable {
     /// Names of header fields beside those that are secret.
     public var headers: Set<HTTPHeaders.Name>
@@ -96,6 +96,10 @@ public struct Redaction: Sendable, Hashable {
         case .json: json(text)
         // Both are also sent by other types: JSON by PHP unless it is told, items by logins of OAuth 1.0a.
         case .plain: Self.beginsAsJSON(text) ? json(text) : Self.beginsAsItems(text) ? items(text) : text
+        // An error that is called a stream of events may be JSON. A line of those doesn't begin so.
+        case .events where Self.beginsAsJSON(text) || !text.contains(where: \.isNewline) && Self.beginsAsItems(text):
+            shown(text, in: .plain)
+        case .events: EventsRedaction.redacted(text, mark: mark) { shown($0, in: .plain) ?? mark }
         case .unknown: nil
         }
     }
@@ -140,6 +144,8 @@ enum TextForm {
     case items
     /// By the names of fields.
     case json
+    /// By that of each event's data.
+    case events
     /// They aren't: it is text of any other kind.
     case plain
     /// They can't be: it may be binary, or have parts of any type.
@@ -153,7 +159,7 @@ enum TextForm {
         let subtype = type.drop { $0 != "/" }.dropFirst()
         switch type {
         case "application/x-www-form-urlencoded": self = .items
-        case "text/event-stream": self = .unknown
+        case "text/event-stream": self = .events
         case _ where Self.namesOfJSON.contains(subtype) || subtype.hasSuffix("+json"): self = .json
         case _ where type.hasPrefix("text/") || type.hasSuffix("xml") || type == "application/javascript": self = .plain
         default: self = .unknown

@@ -56,6 +56,32 @@ struct RecordRedactionTests {
         #expect(request.curlCommand().contains(shown))
     }
 
+    @Test(
+        "what each event of a stream has of it in its data",
+        arguments: [
+            ("data: {\"token\":\"S\"}\n\ndata: [DONE]\n\n", "data: {\"token\":\"‹withheld›\"}\n\ndata: [DONE]\n\n"),
+            ("data:a=b&token=S\r\n\r\nid: 7\r\n\r\n", "data:a=b&token=‹withheld›\r\n\r\nid: 7\r\n\r\n"),
+            ("event: token\r: {\"pwd\":1}\rdata\rretry: 3\r\r", "event: token\r: {\"pwd\":\"‹withheld›\"}\rdata\rretry: 3\r\r"),
+            // Over several lines: here the JSON is one value.
+            ("data: {\"token\":\ndata: \"S\"}\n\n", "data: {\"token\":\ndata: \"‹withheld›\"}\n\n"),
+            ("data: {\"token\":[\nid: 1\ndata: \"S\"]}\n\n", "data: ‹withheld›\nid: 1\ndata: ‹withheld›\n\n"),
+            ("data: {\"token\":\"cut o", "data: {\"token\":\"‹withheld›\""), ("\n\ndat", "\n\ndat"), ("", ""),
+            // What isn't a line of a stream.
+            ("id: 1\n  \"token\": \"S\"\n", "id: 1\n‹withheld›\n"),
+            ("{\n  \"token\": \"S\"\n}", "{\n  \"token\": \"‹withheld›\"\n}"),
+            ("a=b&token=S", "a=b&token=‹withheld›"),
+        ])
+    func events(text: String, shown: String) {
+        #expect(Redaction().text(Array(text.utf8), contentType: "text/event-stream; charset=utf-8") == shown)
+        #expect(Redaction().wholeText(Array(text.utf8), contentType: "text/event-stream") == shown)
+    }
+
+    @Test("the same behind a byte order mark")
+    func markedEvents() {
+        let text = Redaction().wholeText(Array("\u{FEFF}data: {\"pwd\":1}\n".utf8), contentType: "text/event-stream")
+        #expect(text == "\u{FEFF}data: {\"pwd\":\"‹withheld›\"}\n")
+    }
+
     @Test("text in a curl command that only mentions JSON in its type")
     func mentionsJSON() {
         let request = HTTPRequest(
