@@ -36,8 +36,8 @@ extension HTTPClient {
         public var retryBudget: RetryBudget?
         /// The longest `Retry-After` that is honoured; a longer one is cut to it. 60 s by default.
         public var maximumRetryAfter: Duration
-        /// Whether, after a 429 or 503 with `Retry-After`, the client's other calls to that origin wait too, before each attempt; false by
-        /// default. Hops of redirects don't: they have only what is left of the time of an attempt.
+        /// Whether, after a 429, 503 or 529 with `Retry-After`, the client's other calls to that origin wait too, before each attempt;
+        /// false by default. Hops of redirects don't: they have only what is left of the time of an attempt.
         public var sharesRetryAfter: Bool
         /// What to do about redirects; up to 10 are followed by default.
         public var redirects: RedirectPolicy

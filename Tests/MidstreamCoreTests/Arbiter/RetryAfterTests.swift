@@ -22,7 +22,7 @@ struct RetryAfterTests {
         return await bench.waits(1, of: client).delays.first
     }
 
-    @Test("E4 seconds are waited for", arguments: [HTTPStatus.tooManyRequests, .serviceUnavailable])
+    @Test("E4 seconds are waited for", arguments: [HTTPStatus.tooManyRequests, .serviceUnavailable, 529])
     func seconds(status: HTTPStatus) async {
         #expect(await delay("7", status: status) == .seconds(7))
         #expect(await delay("0000000000008", status: status) == .seconds(8))

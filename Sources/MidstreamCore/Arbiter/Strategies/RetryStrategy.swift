@@ -1,6 +1,6 @@
 /// When, and after what, an attempt is repeated.
 ///
-/// The delay before the n-th retry (1, 2, 3 …) is measured on the client's clock. On a 429 or 503 with `Retry-After` it is at least
+/// The delay before the n-th retry (1, 2, 3 …) is measured on the client's clock. On a 429, 503 or 529 with `Retry-After` it is at least
 /// what the server asks for, up to ``HTTPClient/Configuration/maximumRetryAfter``, except for ``custom(_:)``.
 public struct RetryStrategy: Sendable {
     enum Kind: Sendable {
