@@ -18,8 +18,10 @@ extension ChainPosition {
             !(response.isWhole && position.isOver(position.deadline))
         else { return }
         let deadline = Duration.nanoseconds(position.deadline)
-        response.body = response.body.timed(until: deadline, of: call.stopwatch) {
-            HTTPError(.deadlineExceeded, "The call took longer than \(deadline), its body included.", phase: .answered)
+        response.body = response.body.timed(until: deadline, of: call.stopwatch) { [request = response.request] in
+            HTTPError(
+                .deadlineExceeded, "The call took longer than \(deadline), its body included.", request: request, phase: .answered
+            )
         }
     }
 }
@@ -35,8 +37,7 @@ extension HTTPBody {
         let chunks = ChunkReader(self)
         let source = ClosureBody(
             next: {
-                let ending = await TimedWork.run(
-                    until: end, of: stopwatch, { try await chunks.next() }, onLate: { close(late: error()) })
+                let ending = await TimedWork.run(until: end, of: stopwatch) { try await chunks.next() }
                 // A chunk that comes while its reader is cancelled is lost, and what follows must not pass for all of it.
                 if case .success(let chunk) = ending.result, !ending.isLate { return chunk }
                 close()

@@ -281,6 +281,13 @@ extension HTTPError {
         return error
     }
 
+    /// The error of a part whose time was what others had left of the whole.
+    package func pastDeadline(_ allowed: Duration) -> HTTPError {
+        var error = self
+        error.fields[0].message = HTTPError.pastDeadline(allowed, phase: phase).message
+        return error
+    }
+
     /// The error with other requests in it, and in what stands behind it.
     package func mapRequests(_ change: (HTTPRequest) -> HTTPRequest) -> HTTPError {
         var error = self

@@ -59,7 +59,7 @@ struct EventParser {
             }
             var end = start
             while end < chunk.count, chunk[end] != 10, chunk[end] != 13 { end += 1 }
-            guard end - start <= limits.line - beginning.count else { throw HTTPError.tooLarge(limit: limits.line) }
+            guard end - start <= limits.line - beginning.count else { throw limits.linePassed }
             let piece = UnsafeBufferPointer(rebasing: chunk[start..<end])
             guard end < chunk.count else {
                 beginning += piece
@@ -100,7 +100,7 @@ struct EventParser {
 
     private mutating func read(field: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) throws {
         if field.spells("data") {
-            guard value.count < limits.event - data.count else { throw HTTPError.tooLarge(limit: limits.event) }
+            guard value.count < limits.event - data.count else { throw limits.eventPassed }
             data.append(contentsOf: value)
             data.append(10)
         } else if field.spells("event") {

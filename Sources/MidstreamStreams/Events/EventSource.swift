@@ -96,10 +96,19 @@ private struct EventSource: ElementSource {
                 }
                 return nil
             } catch {
+                let failure = completed(error)
                 isOver = true
                 disconnect()
-                throw error
+                throw failure
             }
+        }
+
+        /// An error with what isn't known where it arose: the request, and the deadline of all connections.
+        private func completed(_ error: any Error) -> any Error {
+            guard var error = error as? HTTPError else { return error }
+            error.request = error.request ?? chunks?.request ?? source.request
+            if error.code == .deadlineExceeded, let deadline, !mayPass(error) { error = error.pastDeadline(deadline) }
+            return error
         }
 
         nonisolated(nonsending) private mutating func connect() async throws {
@@ -131,7 +140,7 @@ private struct EventSource: ElementSource {
                     phase: .answered)
             }
             lifetime = lifetime.restarted()
-            chunks = TimedChunks(response.body, within: source.silenceLimit, on: source.client.configuration.clock)
+            chunks = TimedChunks(of: response, within: source.silenceLimit, on: source.client.configuration.clock)
         }
 
         nonisolated(nonsending) private mutating func read(_ chunks: TimedChunks) async throws {

@@ -51,4 +51,12 @@ struct EventLimits {
         self.event = event
         self.line = line ?? max(1 << 20, min(event, .max - 64) + 64)
     }
+
+    var linePassed: HTTPError {
+        HTTPError(.bodyTooLarge, "A line of the event stream has more than \(line) bytes (lineLimit).", phase: .answered)
+    }
+
+    var eventPassed: HTTPError {
+        HTTPError(.bodyTooLarge, "The data of an event has more than \(event) bytes (eventLimit).", phase: .answered)
+    }
 }

@@ -66,6 +66,7 @@ struct OverdueBodyTests {
         if !isCovered { call.cancel() }
         let result = await call.result
         #expect(result.httpError?.code == (isCovered ? .deadlineExceeded : nil))
+        #expect((result.httpError?.request != nil) == isCovered)
         let told = isCovered ? "deadlineExceeded" : "cancelled"
         #expect(ends.all.withLock { $0 } == [told, told])
     }

@@ -209,8 +209,24 @@ struct EventSourceTests {
         await eventually { seen.withLock { $0.last == "b" } }
         await eventually { clock.nextDeadline?.offset == .seconds(5) }
         clock.advance(by: .seconds(isReconnecting ? 2 : 5))
-        #expect(await httpError { try await task.value }?.code == .deadlineExceeded)
+        let error = await httpError { try await task.value }
+        #expect(error?.code == .deadlineExceeded && error?.request != nil)
+        #expect(error?.message == "The call took longer than 5.0 seconds.")
         continuation.finish()
+    }
+
+    @Test(
+        "An error says which limit was passed in the answer to which request",
+        arguments: [
+            (8, 100, "A line of the event stream has more than 8 bytes (lineLimit)."),
+            (100, 8, "The data of an event has more than 8 bytes (eventLimit)."),
+        ])
+    func passedLimit(line: Int, event: Int, message: String) async throws {
+        server.enqueue(Self.stream("data: abcdefgh\n\n"))
+        let source = client.events(HTTPRequest("/"), lineLimit: line, eventLimit: event)
+        let error = await httpError { try await source.all() }
+        #expect(error?.code == .bodyTooLarge && error?.request != nil)
+        #expect(error?.message == message)
     }
 
     @Test("No wait is begun that would pass the deadline, which needn't cover bodies")
@@ -391,6 +407,7 @@ struct EventSourceTests {
         clock.advance(by: .seconds(10))
         await eventually { clock.nextDeadline?.offset == .seconds(22) }
         #expect(reconnections.withLock { $0.first?.cause?.code } == .timeout)
+        #expect(reconnections.withLock { $0.first?.cause?.request != nil })
         clock.advance(by: .seconds(3))
         await eventually { clock.nextDeadline?.offset == .seconds(25) }
         clock.advance(by: .seconds(3))
