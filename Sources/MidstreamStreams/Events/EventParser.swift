@@ -120,7 +120,8 @@ struct EventParser {
         guard !data.isEmpty else { return nil }
         let text = data.withUnsafeBufferPointer { String(decoding: $0[..<($0.count - 1)], as: UTF8.self) }
         data.removeAll(keepingCapacity: data.count <= 64 << 10)
-        return ServerSentEvent(name: name.isEmpty ? "message" : name, data: text, id: lastEventID)
+        return ServerSentEvent(
+            name: name.isEmpty ? "message" : name, data: text, id: lastEventID, retry: retry.map { .milliseconds($0) })
     }
 }
 

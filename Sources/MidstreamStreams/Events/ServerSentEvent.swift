@@ -9,14 +9,18 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var data: String
     /// The last identifier that the server has given, with this event or one before it; empty when there is none.
     public var id: String
+    /// How long clients are to wait before they connect again, as the server has said last; nil when it hasn't. No part of what events are
+    /// compared by. Who connects by ``HTTPClient/events(_:silenceLimit:lineLimit:eventLimit:onReconnect:)`` needn't care.
+    public var retry: Duration?
     /// What decodes its data where nothing else is given; no part of what events are compared by.
     var decoder: (any BodyDecoder)?
 
     /// Makes an event, as tests do.
-    public init(name: String = "message", data: String, id: String = "") {
+    public init(name: String = "message", data: String, id: String = "", retry: Duration? = nil) {
         self.name = name
         self.data = data
         self.id = id
+        self.retry = retry
     }
 
     /// Decodes the data.

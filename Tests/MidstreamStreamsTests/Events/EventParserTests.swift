@@ -44,6 +44,9 @@ struct EventParserTests {
         Example("data: a\nid: x\n\nid:\ndata: b\n\n", [.init(data: "a", id: "x"), .init(data: "b")]),
         Example("retry: 250\nretry: 3 \nretry: -1\nretry:\nretry\nretry: +5\nretry: 1e3\n\n", [], retry: 250),
         Example("retry: 000\n\n", [], retry: 0),
+        Example(
+            "retry: 250\ndata: a\n\ndata: b\n\nretry: 7\n\ndata: c\n\n",
+            [.init(data: "a"), .init(data: "b"), .init(data: "c")], retry: 7),
         Example("retry: 99999999999999999999999999\n\n", [], retry: 1_000_000_000_000),
         Example("Data: a\ndatum: b\n data: c\ndata : d\n:data: e\nfoo\ndata: f\n\n", [.init(data: "f")]),
         Example("data:a:b: c\n\n", [.init(data: "a:b: c")]),
@@ -61,6 +64,12 @@ struct EventParserTests {
             while let event = try parser.next() { events.append(event) }
         }
         return (events, parser)
+    }
+
+    @Test("An event tells how long to wait, as the server has said last")
+    func retry() throws {
+        let (events, _) = try read([Array("data: a\n\nretry: 250\n\ndata: b\n\ndata: c\nretry: 7\n\n".utf8)])
+        #expect(events.map(\.retry) == [nil, .milliseconds(250), .milliseconds(7)])
     }
 
     @Test("The same events, wherever the stream is cut and however its lines end", arguments: examples)
