@@ -51,6 +51,27 @@ package enum System {
     }
 }
 
+/// What changes when a file is written, or another takes its place.
+package struct FileVersion: Equatable, Sendable {
+    /// The device, the file's number, its size, and when it was written.
+    private let values: [Int64]
+
+    /// nil where there is no file.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+            let written = status.st_mtimespec
+        #else
+            let written = status.st_mtim
+        #endif
+        values = [
+            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
+            Int64(written.tv_sec), Int64(written.tv_nsec),
+        ]
+    }
+}
+
 /// A thread that nobody joins.
 package enum DetachedThread {
     private final class Body: Sendable {

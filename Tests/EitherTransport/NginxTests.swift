@@ -115,6 +115,7 @@
                 TLSConfiguration.ClientCertificate(certificate: certificate, key: Array("no key".utf8)),
                 .init(certificate: certificate + certificate.dropLast(100), key: key),
                 .init(pkcs12: try bytes("CLIENT_PKCS12"), password: "another"), .init(pkcs12: [], password: nil),
+                .init(certificate: [], key: []),
             ] {
                 configuration.tls.clientCertificate = client
                 let transport = testedTransport(configuration: configuration)

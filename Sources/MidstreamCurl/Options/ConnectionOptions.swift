@@ -189,10 +189,11 @@
             return handle.string(CURLINFO_CAINFO)
         }
 
-        private static func contents(of path: String, isDemanded: Bool) throws -> [UInt8]? {
-            let contents = FileManager.default.contents(atPath: path).map { [UInt8]($0) }
-            if contents == nil, isDemanded { throw HTTPError.tls("The authorities' file \(path) can't be read.") }
-            return contents
+        private static func contents(of path: String) throws -> [UInt8] {
+            guard let contents = FileManager.default.contents(atPath: path) else {
+                throw HTTPError.tls("The authorities' file \(path) can't be read.")
+            }
+            return [UInt8](contents)
         }
 
         private func readAuthorities() throws {
@@ -200,12 +201,12 @@
             var pem: [UInt8]
             switch source {
             case .pem(let bytes): pem = bytes
-            case .file(let path): pem = try Self.contents(of: path, isDemanded: true) ?? []
+            case .file(let path): pem = try Self.contents(of: path)
             }
-            if configuration.tls.trustsSystemAuthorities, let bundle = environment.file ?? Self.systemBundle,
-                let system = try Self.contents(of: bundle, isDemanded: environment.file != nil)
+            // Curl reads a folder besides the given authorities, and no file. The system may have none, which nobody has named.
+            if configuration.tls.trustsSystemAuthorities,
+                let system = try environment.file.map(Self.contents) ?? Self.systemBundle.flatMap({ try? Self.contents(of: $0) })
             {
-                // Curl reads a folder besides the given authorities, and no file.
                 pem.append(UInt8(ascii: "\n"))
                 pem += system
             }

@@ -24,8 +24,8 @@ public protocol Quota: Sendable {
     func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision
 
     /// Gives back a place that isn't used: the request was cancelled while it waited, would have to wait for longer than it may take, or was
-    /// refused on this side within a second, before anything of it was sent, as by a ``ConcurrencyLimit`` that is full. One for which a connection was tried has
-    /// used its place, so that a server that is down isn't tried more often.
+    /// refused on this side within a second, before anything of it was sent, as by a ``ConcurrencyLimit`` that is full. One for which a
+    /// connection was tried has used its place, so that a server that is down isn't tried more often.
     ///
     /// Called in a task of its own, even when the client is gone by then. A process may end before: places should expire by themselves.
     /// Does nothing by default.

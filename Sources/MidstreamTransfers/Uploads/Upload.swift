@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Interception
 internal import MidstreamCore
+internal import MidstreamPlatform
 internal import MidstreamTasks
 
 /// One upload: sends what the server hasn't got, one request after the other, until it has all.
@@ -36,7 +37,7 @@ struct Upload {
     private var furthest: Int64 = 0
     private var hasBegun = false
     /// The content's when its beginning was sent.
-    private var version: [Int64] = []
+    private var version: FileVersion?
 
     init(_ settings: UploadInterceptor, _ request: HTTPRequest, _ next: Next<HTTPRequest, HTTPResponse>) throws {
         self.settings = settings

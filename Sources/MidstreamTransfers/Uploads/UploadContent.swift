@@ -7,8 +7,8 @@ public struct UploadContent: Sendable {
     /// Its media type; nil: unknown.
     let contentType: String?
     let length: @Sendable () throws -> Int64
-    /// What is another when it has changed, as far as that can be told.
-    var version: @Sendable () -> [Int64] = { [] }
+    /// What is another when it has changed; nil where that can't be told.
+    var version: @Sendable () -> FileVersion? = { nil }
     private let part: @Sendable (Range<Int64>) -> HTTPBody
 
     /// Bytes in memory.
@@ -31,25 +31,10 @@ public struct UploadContent: Sendable {
             }
             return length
         } version: {
-            Self.state(ofFileAt: url.path)
+            FileVersion(url.path)
         } part: {
             .file(url, range: $0)
         }
-    }
-
-    /// What changes when a file is written, or another takes its place; nothing when there is none.
-    private static func state(ofFileAt path: String) -> [Int64] {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return [] }
-        #if canImport(Darwin)
-            let written = status.st_mtimespec
-        #else
-            let written = status.st_mtim
-        #endif
-        return [
-            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
-            Int64(written.tv_sec), Int64(written.tv_nsec),
-        ]
     }
 
     /// Chunks that `make` produces, from any offset on.

@@ -240,7 +240,9 @@
                     if idleFrames > Self.mostIdleFrames {
                         return endFlood("The server sent more than \(Self.mostIdleFrames) frames that brought nothing.")
                     }
-                case .wait: return ending == nil ? () : lose(nil)
+                case .wait:
+                    if ending != nil { lose(nil) }
+                    return
                 case .ended: return lose(nil)
                 case .failed(let failure): return lose(failure)
                 }

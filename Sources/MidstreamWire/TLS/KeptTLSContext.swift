@@ -1,7 +1,7 @@
 #if os(Linux)
-    import Glibc
     internal import Interception
     internal import MidstreamCore
+    internal import MidstreamPlatform
     internal import MidstreamTransport
     internal import MidstreamLoop
 
@@ -71,21 +71,8 @@
         }
     }
 
-    /// What changes when a file is written, or another takes its place.
-    private struct FileVersion: Equatable {
-        /// The device, the file's number, its size, and when it was written.
-        private let values: [Int]
-
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            values = [
-                Int(bitPattern: UInt(status.st_dev)), Int(bitPattern: UInt(status.st_ino)), Int(status.st_size),
-                status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-            ]
-        }
-
-        static func ofFiles(_ configuration: TLSConfiguration) -> [FileVersion?] {
+    extension FileVersion {
+        fileprivate static func ofFiles(_ configuration: TLSConfiguration) -> [FileVersion?] {
             var paths = configuration.clientCertificate?.paths ?? []
             if case .file(let path) = configuration.authorities { paths.append(path) }
             return paths.map { FileVersion($0) }

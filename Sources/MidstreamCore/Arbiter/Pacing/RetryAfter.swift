@@ -3,8 +3,8 @@ package import Foundation
 extension HTTPResponse {
     /// How long the server asks to wait (RFC 9110 §10.2.3): seconds, or a date, which is read by the server's own clock where the
     /// response tells it. The time for which a cache has kept it is taken off. Where a server and what stands before it have each sent one,
-    /// the first counts. Nil for statuses other than 429, 503 and 529, by which some say the same, and for a
-    /// value that is neither.
+    /// the first counts. Nil for statuses other than 429, 503 and 529, by which some say the same, and for a value that is
+    /// neither.
     ///
     /// - Parameter now: The time, for a date in a response that doesn't tell the server's.
     package func retryAfter(at now: () -> Date) -> Duration? {
