@@ -182,8 +182,8 @@
 
         /// Hands on what comes, both ways, between the peer and another server of this machine, until one of them has closed its connection.
         ///
-        /// - Parameter passes: Whether what has just come, so many bytes, is handed on, or lost.
-        package func relay(to port: Int, _ passes: (_ count: Int) -> Bool = { _ in true }) {
+        /// - Parameter passes: Whether what has just come is handed on, or lost.
+        package func relay(to port: Int, _ passes: (_ bytes: [UInt8]) -> Bool = { _ in true }) {
             let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             defer { Glibc.close(other) }
             var address = sockaddr_in()
@@ -199,7 +199,7 @@
             var ends = [descriptor, other].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             while poll(&ends, 2, -1) > 0 {
                 for (place, from, to) in [(0, self, behind), (1, behind, self)] where ends[place].revents != 0 {
-                    guard from.fill(), !passes(from.buffer.count) || to.write(from.buffer) else { return }
+                    guard from.fill(), !passes(from.buffer) || to.write(from.buffer) else { return }
                     from.buffer = []
                 }
             }
