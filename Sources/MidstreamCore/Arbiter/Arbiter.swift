@@ -73,20 +73,24 @@ package final class Arbiter: HTTPInterceptor {
         var isCounted = retries.maximum > 0
         if isCounted { ledger?.countCall() }
         var cause: (any Error)?
-        while true {
-            if let pacing { try await keep(pacing, retries, at: next.position, after: cause) }
-            var branch = next.branch()
-            branch.position.isInterrupted = next.position.isInterrupted
-            branch.position.timeout = next.call?.due(in: retries.timeout) ?? .max
-            let attempt = Attempt(request: retries.attempt(), answers: alternates.answers, next: branch)
-            let outcome = try await outcome(of: attempt)
-            if !isCounted, retries.areAllowed(by: outcome) {
-                isCounted = true
-                ledger?.countCall()
+        do {
+            while true {
+                if let pacing { try await keep(pacing, retries, at: next.position, after: cause) }
+                var branch = next.branch()
+                branch.position.isInterrupted = next.position.isInterrupted
+                branch.position.timeout = next.call?.due(in: retries.timeout) ?? .max
+                let attempt = Attempt(request: retries.attempt(), answers: alternates.answers, next: branch)
+                let outcome = try await outcome(of: attempt)
+                if !isCounted, retries.areAllowed(by: outcome) {
+                    isCounted = true
+                    ledger?.countCall()
+                }
+                // Whatever is not the rule is apart from here, where all calls wait for their responses, so that they need little memory.
+                if let response = accepted(outcome, of: attempt) { return response }
+                if let response = try await settle(outcome, of: attempt, &retries, &cause, at: next.position) { return response }
             }
-            // Whatever is not the rule is apart from here, where all calls wait for their responses, so that they need little memory.
-            if let response = accepted(outcome, of: attempt) { return response }
-            if let response = try await settle(outcome, of: attempt, &retries, &cause, at: next.position) { return response }
+        } catch {
+            throw retries.ofAllAttempts(error)
         }
     }
 
@@ -275,7 +279,7 @@ package final class Arbiter: HTTPInterceptor {
         }
         // What is given up must not hold its connection.
         attempt.giveUp(outcome.response)
-        retries.count()
+        retries.count(outcome)
         attempt.record(
             .retry(
                 attempt: attempt.number, outcome: outcome.summary, status: outcome.answer?.status.code, delay: delay))

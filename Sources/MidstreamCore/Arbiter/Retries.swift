@@ -12,6 +12,10 @@ struct Retries {
     private var deadline: Int64
     private let call: Call?
     private var made = 0
+    /// Whether the server may have acted on the request in an earlier attempt.
+    private var mayHaveActed = false
+    /// Whether the last attempt brought an answer.
+    private var followsAnswer = false
     private var previousDelay: Duration?
 
     init(of request: HTTPRequest, _ position: ChainPosition, _ settings: ArbiterSettings) {
@@ -105,7 +109,20 @@ struct Retries {
         return deadline == .max || call.stopwatch.elapsedNanoseconds &+ wait < deadline
     }
 
-    mutating func count() { made += 1 }
+    /// Counts the next attempt, which follows an outcome.
+    mutating func count(_ outcome: Outcome) {
+        made += 1
+        followsAnswer = outcome.response != nil
+        let asksWho = outcome.response.map { $0.status == .unauthorized || $0.status == .proxyAuthenticationRequired } ?? false
+        if outcome.phase != .notSent, !asksWho { mayHaveActed = true }
+    }
+
+    /// What the call ends with: an error of the last attempt tells how far that one came, and an earlier one may have come further.
+    func ofAllAttempts(_ error: any Error) -> any Error {
+        guard mayHaveActed, var error = error as? HTTPError, error.phase == .notSent else { return error }
+        error.phase = .maybeProcessed
+        return error
+    }
 
     /// Lets somebody change the request, or put another one in its place, which then is part of the same call.
     ///

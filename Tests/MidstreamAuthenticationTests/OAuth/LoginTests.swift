@@ -242,7 +242,7 @@ import Testing
         if let user { try await session.logIn(user) } else { try await session.logOut() }
         bench.clock.advanceToLastDeadline()
         let error = await call.result.errorOfCall as? HTTPError
-        #expect(error?.code == .authentication && error?.phase == .notSent)
+        #expect(error?.code == .authentication && error?.phase == .maybeProcessed)
         #expect(error?.underlying as? RefreshRefusal == .loginEnded)
         #expect(stub.credentials == ["ann"])
     }

@@ -54,6 +54,25 @@ struct RetryLimitTests {
         #expect((error?.underlying as? HTTPError)?.code == .connectionLost)
     }
 
+    @Test(
+        "E3 an error tells that the server may have acted on the request in an earlier attempt",
+        arguments: [
+            (first: StubTransport.Reply.fail(HTTPError(.connectionLost)), phase: HTTPError.Phase.maybeProcessed),
+            (.respond(.serviceUnavailable), .maybeProcessed), (.fail(HTTPError(.connection, phase: .notSent)), .notSent),
+            (.respond(.unauthorized), .notSent),
+        ])
+    func phaseOfAllAttempts(first: StubTransport.Reply, phase: HTTPError.Phase) async {
+        for maxRetries in [1, 2] {
+            let refused = StubTransport.Reply.fail(HTTPError(.connection, phase: .notSent))
+            let stub = StubTransport(sequence: [first, refused, .fail(HTTPError(.tls, phase: .notSent))])
+            let client = bench.client(stub, maxRetries: maxRetries, validators: [AlwaysRetry()])
+            let error = await httpError { try await client.send(HTTPRequest("/")) }
+            #expect(error?.code == .retriesExhausted && error?.phase == phase && stub.requests.count == 1 + maxRetries)
+            // Each attempt tells of itself.
+            #expect((error?.underlying as? HTTPError)?.phase == .notSent)
+        }
+    }
+
     @Test("E3 a user's error is the underlying one, as it is")
     func exhaustedByUserError() async {
         let client = bench.client(StubTransport { _ in throw Failure("odd") }, maxRetries: 1, validators: [AlwaysRetry()])
