@@ -139,11 +139,10 @@ struct Retries {
     }
 
     func exhausted(_ outcome: Outcome, isBudget: Bool) -> HTTPError {
-        HTTPError(
+        let last = outcome.summary.hasSuffix(".") ? outcome.summary : outcome.summary + "."
+        return HTTPError(
             .retriesExhausted,
-            isBudget
-                ? "The client's budget for retries is used up; last: \(outcome.summary)."
-                : "All \(made + 1) attempts failed; last: \(outcome.summary).",
+            (isBudget ? "The client's budget for retries is used up" : "All \(made + 1) attempts failed") + "; last: \(last)",
             request: original, response: outcome.response ?? (outcome.error as? HTTPError)?.response,
             underlying: outcome.error, phase: outcome.phase)
     }
