@@ -24,7 +24,10 @@ struct Retries {
         deadline = position.deadline
         // What is behind `??` is a closure, which would copy all the settings.
         let usual = (settings.maxRetries, settings.timeout)
-        if original.hasLateLimits { original.markLimitsKept() }
+        if original.hasLateLimits {
+            position.noteDeadline(of: original)
+            original.markLimitsKept()
+        }
         let own = request.limits
         maximum = max(0, own.maxRetries ?? usual.0)
         timeout = own.timeout ?? usual.1

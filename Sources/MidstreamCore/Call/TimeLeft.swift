@@ -20,6 +20,16 @@ extension ChainPosition {
         isInterrupted = false
     }
 
+    /// Leaves a note where the deadline that an interceptor has set is longer than the one that holds.
+    @inline(never)
+    func noteDeadline(of request: HTTPRequest) {
+        let asked = request.limits.deadline
+        guard asked != request.context.keptLimits.deadline, let asked, deadline != .max, asked > .nanoseconds(deadline) else {
+            return
+        }
+        note({ "a deadline of \(asked) came too late: \(Duration.nanoseconds(deadline)) holds" }, about: request)
+    }
+
     /// Whether a time on the call's stopwatch is over.
     package func isOver(_ due: Int64) -> Bool {
         guard due != .max, let call else { return false }
@@ -163,18 +173,13 @@ extension Next where Input == HTTPRequest, Output == HTTPResponse {
         limitsOf request: HTTPRequest, _ work: (HTTPRequest, Self) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         let (limits, kept) = (request.limits, request.context.keptLimits)
+        position.noteDeadline(of: request)
         var request = request
         request.markLimitsKept()
         guard let call else { return try await work(request, self) }
         var next = self
         if limits.timeout != kept.timeout { next.position.timeout = call.due(in: limits.timeout ?? call.owner.limits.timeout) }
-        if limits.deadline != kept.deadline, let duration = limits.deadline {
-            next.position.limit(deadline: duration)
-            if position.deadline != .max, duration > .nanoseconds(position.deadline) {
-                let enclosing = Duration.nanoseconds(position.deadline)
-                position.note({ "a deadline of \(duration) came too late: \(enclosing) holds" }, about: request)
-            }
-        }
+        if limits.deadline != kept.deadline { next.position.limit(deadline: limits.deadline) }
         do {
             return try await work(request, next)
         } catch var error as HTTPError where error.request == nil {

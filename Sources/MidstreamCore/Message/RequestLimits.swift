@@ -36,10 +36,9 @@ extension HTTPRequest {
     /// ``HTTPError/Code/deadlineExceeded``, which all interceptors see as it is.
     ///
     /// It counts from the start of the call, wherever an interceptor sets it. Of several the earliest holds: that of a call within which this
-    /// one is made, on the same clock, as well, even after that call when a `Task` that was begun within it makes this one. Set behind
-    /// ``InterceptorStage/call`` it holds from the end of that stage on, and no retry is made that would pass it; an interceptor that waits
-    /// between there and the end of the stage isn't interrupted by it. A longer one than holds already comes too late there, as a note in the
-    /// trace says.
+    /// one is made, on the same clock, as well, even after that call when a `Task` that was begun within it makes this one. Set by an
+    /// interceptor it holds from the end of its stage on, and no retry is made that would pass it; an interceptor that waits between there
+    /// and the end of the stage isn't interrupted by it. A longer one than holds already comes too late, as a note in the trace says.
     public var deadline: Duration? {
         get { limits.deadline }
         set { limits.deadline = newValue }

@@ -25,7 +25,9 @@ extension Pipeline {
                 changes: snapshots[place + 1].changes(since: snapshots[place], secret: marked, redaction),
                 plan: plans[place])
         }
-        let limits = request.limits.over(limits)
+        var (limits, first) = (request.limits.over(limits), start.limits.over(limits))
+        // One that an interceptor prolongs comes too late.
+        if let deadline = first.deadline { limits.deadline = min(limits.deadline ?? deadline, deadline) }
         return Explanation(
             clientChanges: snapshots[0].changes(since: RequestSnapshot(given), secret: marked, redaction), steps: steps,
             request: try exchange.checked(request, of: call(rehearsal(at: elements.count))),

@@ -55,11 +55,15 @@ struct LateLimitTests {
 
     @Test(
         "A longer deadline than the one that holds comes too late, and the trace says so",
-        arguments: [InterceptorStage.attempt, .exchange])
+        arguments: [InterceptorStage.call, .attempt, .exchange])
     func longerDeadline(stage: InterceptorStage) async throws {
         let client = client(deadline: .seconds(60), transport: .ok, at: stage) { $0.deadline = .seconds(90) }
         let notes = try await client.send(HTTPRequest("/")).trace.description
         #expect(notes.contains("a deadline of 90.0 seconds came too late: 60.0 seconds holds"))
+        #expect(try await client.explain(HTTPRequest("/")).deadline == .seconds(60))
+        var request = HTTPRequest("/")
+        request.deadline = .seconds(100)
+        #expect(try await client.explain(request).deadline == .seconds(90))
     }
 
     @Test("A number of retries counts from the attempt on in which it is set", arguments: [InterceptorStage.attempt, .exchange])
