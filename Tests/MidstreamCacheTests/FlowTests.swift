@@ -200,6 +200,49 @@ struct FlowTests {
         #expect(stub.requests.isEmpty)
     }
 
+    private struct Wants: HTTPValidator {
+        let text: String
+
+        func validate(_ response: HTTPResponse, for request: HTTPRequest) async throws -> HTTPVerdict {
+            response.body.text == text ? .next : .retry(.immediate)
+        }
+    }
+
+    @Test(
+        "a retry in place of an answer asks the server, however fresh that is", arguments: [HTTPStatus.ok, .serviceUnavailable])
+    func retries(status: HTTPStatus) async throws {
+        let bench = CacheBench(answers: [
+            (status, ["Cache-Control": "max-age=60", "ETag": "\"a\""], "one"), (.ok, ["Cache-Control": "max-age=60"], "two"),
+        ])
+        func request(_ wanted: String) -> HTTPRequest {
+            var request = HTTPRequest(CacheBench.url)
+            request.maxRetries = 2
+            request.validators = [Wants(text: wanted)]
+            return request
+        }
+        let response = try await bench.client.send(request("two"))
+        #expect(response.body.text == "two" && bench.sent == 2)
+        #expect(bench.stub.requests.last?.headers["If-None-Match"] == "\"a\"")
+        // A call that begins with what another had is no retry.
+        var again = response.request
+        again.validators = []
+        #expect(try await bench.client.send(again).body.text == "two" && bench.sent == 2)
+        let error = await httpError { try await bench.client.send(request("three")) }
+        #expect(error?.code == .retriesExhausted && bench.sent == 4)
+    }
+
+    @Test("a retry that may have nothing but what is stored gets it again")
+    func retriesWithoutServer() async throws {
+        let bench = CacheBench(answers: [(.ok, ["Cache-Control": "max-age=60"], "one")])
+        _ = try await bench.get()
+        for use in [CacheUse.onlyIfCached, .ignoringFreshness] {
+            var request = HTTPRequest(CacheBench.url)
+            (request.maxRetries, request.validators, request.cache) = (1, [Wants(text: "two")], use)
+            let error = await httpError { [request] in try await bench.client.send(request) }
+            #expect(error?.code == .retriesExhausted && error?.response?.body.text == "one" && bench.sent == 1)
+        }
+    }
+
     @Test("a 304 whose tag lacks the coding that the stored one names confirms it, and that one stays")
     func codedTag() async throws {
         let conditions = Locked<[String?]>([])

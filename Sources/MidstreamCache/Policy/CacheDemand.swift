@@ -8,6 +8,7 @@ struct CacheDemand: Sendable {
     let bypass: String?
     /// What its fields ask for; nil, as for most requests: nothing.
     private let fields: Fields?
+    private let isAskedAgain: Bool
 
     private final class Fields: Sendable {
         let control: CacheControl
@@ -32,6 +33,7 @@ struct CacheDemand: Sendable {
 
     init(_ request: HTTPRequest) {
         use = request.carriesNothing ? .standard : request.cache
+        isAskedAgain = request.isAskedAgain
         fields = request.headers.contains(oneOf: Self.fieldNames) ? Fields(request) : nil
         bypass =
             if request.method != .get, request.method != .head {
@@ -66,7 +68,9 @@ struct CacheDemand: Sendable {
     var isConditional: Bool { noneMatch != nil || modifiedSince != nil }
 
     /// Whether a stored response has to be validated before it answers.
-    var wantsValidation: Bool { use == .reload || fields.map { $0.isPragma || $0.control.contains(.noCache) } ?? false }
+    var wantsValidation: Bool {
+        use == .reload || isAskedAgain && !isOnlyIfCached || fields.map { $0.isPragma || $0.control.contains(.noCache) } ?? false
+    }
 
     /// Whether the server mayn't be asked.
     var isOnlyIfCached: Bool { use == .onlyIfCached || control.contains(.onlyIfCached) }

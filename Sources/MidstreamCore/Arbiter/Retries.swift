@@ -57,6 +57,7 @@ struct Retries {
     func attempt() -> HTTPRequest {
         var attempt = original
         attempt.attempt = made + 1
+        if followsAnswer { attempt.isAskedAgain = true }
         return attempt
     }
 

@@ -254,6 +254,7 @@ public final class HTTPClient: Sendable {
         }
         prepared.attempt = 1
         if !prepared.redirectedFrom.isEmpty, !isUnderWay(request) { prepared.redirectedFrom = [] }
+        if prepared.isAskedAgain { prepared.isAskedAgain = false }
         // Those who asked for it stand around another call.
         if prepared.onGivenUp != nil { prepared.onGivenUp = nil }
         prepared.markLimitsKept()

@@ -1,4 +1,5 @@
 enum UnsafeRetryKey: RequestContextKey { static let defaultValue = false }
+private enum AskedAgainKey: RequestContextKey { static let defaultValue = false }
 private enum RedirectedFromKey: RequestContextKey { static let defaultValue: RedirectedFrom = [] }
 
 /// What keeps a whole call from being made twice, of the requests that it began with and that redirects led through.
@@ -49,6 +50,12 @@ extension HTTPRequest {
 
     /// Whether redirects led here from one that may not be sent again, or made one of a request that may.
     var followsUnrepeatable: Bool { redirectedFrom.contains(.unrepeatable) }
+
+    /// Whether it is sent again in place of an answer that wasn't good enough, which no cache is to give once more by itself.
+    package var isAskedAgain: Bool {
+        get { carries(AskedAgainKey.self) && context[AskedAgainKey.self] }
+        set { context[AskedAgainKey.self] = newValue }
+    }
 
     /// What redirects led here from; nothing in a request that a call begins with.
     var redirectedFrom: RedirectedFrom {
