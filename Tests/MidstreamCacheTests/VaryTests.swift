@@ -9,6 +9,38 @@ import Testing
 
 @Suite("What answers vary by", .leavesNothing, .timeLimit(.minutes(10)))
 struct VaryTests {
+    @Test(
+        "an answer to what was changed behind the cache, in a field of Vary or in its URL, is neither stored nor shared",
+        arguments: [true, false])
+    func changedBehind(isField: Bool) async throws {
+        let stub = StubTransport { request in
+            let tenant = request.headers["X-Tenant"] ?? request.url.path
+            return HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=60", "Vary": "X-Tenant, If-None-Match"], body: .text(tenant),
+                request: request)
+        }
+        let client = testClient(transport: stub) {
+            CacheInterceptor()
+            ClosureRequestInterceptor("tenant", stage: .exchange) { request in
+                let tenant = request.context[Tenant.self]
+                if isField {
+                    request.headers["X-Tenant"] = tenant
+                } else {
+                    request.url = URL(string: "http://h/\(tenant)") ?? request.url
+                }
+            }
+        }
+        for tenant in ["a", "b", "b"] {
+            var request = HTTPRequest("http://h/")
+            request.context[Tenant.self] = tenant
+            let response = try await client.send(request)
+            #expect(response.body.text == (isField ? tenant : "/\(tenant)") && response.cacheStatus?.isStored != true)
+        }
+        #expect(stub.requests.count == 3)
+    }
+
+    private enum Tenant: RequestContextKey { static let defaultValue = "" }
+
     @Test("a 304 with another Vary is heeded", arguments: ["Foo", "*"])
     func otherVary(vary: String) async throws {
         let bench = CacheBench { request in

@@ -31,7 +31,16 @@ extension CacheRules {
         }
         if let obstacle = obstacle(toKeeping: status, control, hasCredentials) { return obstacle }
         if isShared, !sharesPersonalResponses, fields.setsCookie { return "it sets a cookie" }
-        if !fields.vary.isEmpty, VaryRule(fields.vary).isAny { return "it varies by what nobody can tell" }
+        if !fields.vary.isEmpty {
+            let rule = VaryRule(fields.vary)
+            if rule.isAny { return "it varies by what nobody can tell" }
+            if let name = rule.names.first(where: { response.request.differs(from: request, inSelecting: $0) }) {
+                return "it varies by \(name), which was changed further in"
+            }
+        }
+        if response.request.isElsewhere(than: request) {
+            return "it is the answer of another URL, which was put in its place further in"
+        }
         if status == .partialContent, let obstacle = Self.obstacle(toPart: response.headers) { return obstacle }
         // Some servers answer so a request for a part, which downloads take.
         if status == .ok, fields.hasContentRange { return "it is a part, and its status says that it is the whole" }
@@ -90,5 +99,23 @@ extension CacheRules {
             return "its Content-Range contradicts its length"
         }
         return nil
+    }
+}
+
+/// What was sent, beside what the cache was asked for: an interceptor behind it may have changed that.
+extension HTTPRequest {
+    /// Whether a field has other values by which a response may be selected. Conditions are the cache's own, and which codings are taken a
+    /// transport may say.
+    fileprivate func differs(from asked: HTTPRequest, inSelecting name: String) -> Bool {
+        guard name != "accept-encoding", name != "range", !name.hasPrefix("if-") else { return false }
+        let name = HTTPHeaders.Name(name)
+        return headers.values(name) != asked.headers.values(name)
+    }
+
+    /// Whether the URL is another one; items that were added to its query are looked at elsewhere.
+    fileprivate func isElsewhere(than asked: HTTPRequest) -> Bool {
+        guard urlText != asked.urlText else { return false }
+        let (sent, wanted) = (URLText(NormalizedURL.text(urlText)), URLText(NormalizedURL.text(asked.urlText)))
+        return sent.scheme != wanted.scheme || sent.authority != wanted.authority || sent.path != wanted.path
     }
 }
