@@ -92,6 +92,7 @@ extension HTTPBody {
     ) -> HTTPBody {
         if bytes?.isEmpty == true { return HTTPBody(.empty, contentType: contentType) }
         if let length = length(), length < 0 { return .ofNegative(length) }
+        if flaw != nil { return HTTPBody(storage, contentType: contentType) }
         switch storage {
         case .empty, .bytes, .file, .stream:
             let made = FreshChunks(length: length(), closing: { close() }) { chunks(inPieces) }

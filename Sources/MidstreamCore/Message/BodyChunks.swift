@@ -98,6 +98,8 @@ final class FreshChunks: Sendable {
     let make: @Sendable () -> ChunkIterator
     /// Closes the source of the chunks.
     let close: @Sendable () -> Void
+    /// Why they can't be sent, where that was known when they were made.
+    let flaw: HTTPError?
 
     /// - Parameter length: Looked up each time, since a file may grow until it is sent.
     init(
@@ -107,6 +109,15 @@ final class FreshChunks: Sendable {
         measure = length
         self.make = make
         self.close = close
+        flaw = nil
+    }
+
+    /// Chunks whose reading fails.
+    init(_ flaw: HTTPError) {
+        self.flaw = flaw
+        measure = { nil }
+        make = { .failing(flaw) }
+        close = {}
     }
 
     var length: Int64? { measure() }

@@ -76,9 +76,14 @@ public struct HTTPBody: Sendable {
         .failing(HTTPError(.bodyUnreadable, "A body can't have \(length) bytes; nil stands for a length that isn't known."))
     }
 
-    /// A body whose sending fails.
+    /// A body whose sending fails, before anything has left.
     static func failing(_ error: HTTPError, contentType: String? = nil) -> HTTPBody {
-        HTTPBody(.stream(FreshChunks(length: nil) { .failing(error) }), contentType: contentType)
+        HTTPBody(.stream(FreshChunks(error)), contentType: contentType)
+    }
+
+    /// Why it can't be sent, where that was known when it was made.
+    var flaw: HTTPError? {
+        if case .stream(let chunks) = storage { chunks.flaw } else { nil }
     }
 
     /// A body that a transport is receiving, one chunk after the other.

@@ -191,8 +191,10 @@ extension HTTPRequest {
         set { context[RouteKey.self] = newValue.map(URLText.redacted) }
     }
 
-    /// Throws ``HTTPError/Code/invalidRequest`` for a mistake found when the request was made, where nothing could be thrown.
+    /// Throws ``HTTPError/Code/invalidRequest``, or ``HTTPError/Code/bodyUnreadable``, for a mistake found when the request or its body was
+    /// made, where nothing could be thrown.
     func checkMeaning() throws {
+        if let flaw = body.flaw { throw HTTPError(flaw.code, flaw.message, request: self, phase: .notSent) }
         if carriesNothing { return }
         if let problem = context[UnsendableKey.self] {
             throw HTTPError(.invalidRequest, problem, request: self, phase: .notSent)

@@ -2,7 +2,8 @@ extension HTTPRequest {
     /// Refuses requests that can't or mustn't go on the wire.
     ///
     /// - Parameter hasCheckedURL: Whether the URL is one that ``URLText/resolve(_:base:query:)`` has made.
-    /// - Throws: ``HTTPError/Code/invalidRequest`` or ``HTTPError/Code/bodyNotReplayable``; nothing has been sent.
+    /// - Throws: ``HTTPError/Code/invalidRequest``, ``HTTPError/Code/bodyUnreadable`` or ``HTTPError/Code/bodyNotReplayable``; nothing has
+    ///   been sent.
     package func checkSendable(hasCheckedURL: Bool = false) throws {
         try checkMeaning()
         guard hasCheckedURL || URLText.isRequestable(urlText) else {

@@ -141,10 +141,24 @@ struct BodyEncodingTests {
         form.add(.field("a", "--- --in"))
         let body = HTTPBody.multipart(form)
         #expect(await httpError { try await body.collect() }?.code == .invalidRequest)
-        let client = testClient(
-            transport: StubTransport { HTTPResponse(status: 200, body: .bytes(try await $0.body.collect()), request: $0) })
-        let error = await httpError { try await client.send(HTTPRequest(.post, "http://h/", body: body)) }
-        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test("a body that is known to be none is refused before anything is sent, also when its progress is followed")
+    func flaws() async {
+        let stub = StubTransport.ok
+        let client = testClient(transport: stub)
+        let slice = HTTPBody.file(URL(fileURLWithPath: "/etc/passwd"), range: -5..<3)
+        let unknown = HTTPBody.once(HTTPBody.text("a"), length: -1)
+        for (body, code) in [
+            (HTTPBody.multipart(MultipartForm(boundary: "")), HTTPError.Code.invalidRequest), (slice, .bodyUnreadable),
+            (unknown, .bodyUnreadable),
+        ] {
+            for body in [body, body.mapChunks(length: nil) { $0 }] {
+                let error = await httpError { try await client.send(HTTPRequest(.post, "http://h/", body: body)) }
+                #expect(error?.code == code && error?.phase == .notSent && error?.request?.url.host() == "h")
+            }
+        }
+        #expect(stub.requests.isEmpty)
     }
 
     @Test("boundaries of all allowed characters")
