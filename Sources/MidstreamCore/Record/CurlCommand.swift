@@ -9,15 +9,22 @@ extension HTTPRequest {
     /// - Parameter includingSecrets: Whether secret headers, credentials in the URL and the body are written out; false by default:
     ///   they are replaced by a mark, and the command has to be completed before it works.
     public func curlCommand(includingSecrets: Bool = false) -> String {
+        curlCommand(withholding: includingSecrets ? nil : Redaction())
+    }
+
+    /// The same with secrets withheld as a redaction says, such as that of a client's configuration, which a request doesn't know.
+    public func curlCommand(redaction: Redaction) -> String { curlCommand(withholding: redaction) }
+
+    private func curlCommand(withholding redaction: Redaction?) -> String {
         var words = ["curl"]
-        let bodyWords = bodyWords(includingSecrets: includingSecrets)
+        let bodyWords = bodyWords(withholding: redaction)
         if method == .head {
             words.append("--head")
         } else if method != .get || !bodyWords.isEmpty {
             words += ["--request", method.rawValue.shellQuoted]
         }
         for (name, value) in headers where name != .contentLength && name != .transferEncoding {
-            let shown = includingSecrets ? value : headers.shown(value, of: name)
+            let shown = redaction?.value(value, of: name, in: headers) ?? value
             // A field without a value has to end in a semicolon, or curl leaves it out.
             words += ["--header", (shown.isEmpty ? "\(name);" : "\(name): \(shown)").shellQuoted]
         }
@@ -29,7 +36,7 @@ extension HTTPRequest {
         if url.hasDotSegments { words.append("--path-as-is") }
         // No option, whatever it begins with.
         if url.utf8.first == UInt8(ascii: "-") { words.append("--url") }
-        words.append((includingSecrets ? url : URLText.redacted(url)).shellQuoted)
+        words.append((redaction?.url(url) ?? url).shellQuoted)
         return words.joined(separator: " ")
     }
 
@@ -44,18 +51,18 @@ extension HTTPRequest {
         return words
     }
 
-    private func bodyWords(includingSecrets: Bool) -> [String] {
+    private func bodyWords(withholding redaction: Redaction?) -> [String] {
         if method == .head { return [] }
         if let path = body.filePath { return ["--data-binary", "@\(path)".shellQuoted] }
         guard let bytes = body.bytes else { return ["--data-binary", "@-"] }
         // These have a Content-Length even without a body (RFC 9110 §8.6).
         if bytes.isEmpty { return method == .post || method == .put || method == .patch ? ["--data-raw", "''"] : [] }
-        guard includingSecrets else {
+        if let redaction {
             // Only there can secrets be told from the rest.
             let type = headers[.contentType] ?? body.contentType
             let form = TextForm(contentType: type)
-            let shown = form == .json || form == .items ? Redaction().text(bytes, contentType: type) : nil
-            return ["--data-raw", (shown ?? .withheld).shellQuoted]
+            let shown = form == .json || form == .items ? redaction.text(bytes, contentType: type) : nil
+            return ["--data-raw", (shown ?? redaction.mark).shellQuoted]
         }
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes), !bytes.contains(0) else {

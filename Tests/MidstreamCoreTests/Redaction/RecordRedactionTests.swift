@@ -56,6 +56,18 @@ struct RecordRedactionTests {
         #expect(request.curlCommand().contains(shown))
     }
 
+    @Test("names of one's own, in a curl command")
+    func curlCommand() {
+        let redaction = Redaction(headers: ["X-Session"], queryItems: ["sess"], jsonFields: ["iban"], mark: "***")
+        let request = HTTPRequest(
+            .post, "http://h/?sess=S3CR3T",
+            headers: ["Content-Type": "application/json", "X-Session": "S3CR3T", "Authorization": "S3CR3T"],
+            body: .text(#"{"iban":"S3CR3T","a":1}"#))
+        let command = request.curlCommand(redaction: redaction)
+        #expect(!command.contains("S3CR3T"))
+        #expect(command.hasSuffix(#"--data-raw '{"iban":"***","a":1}' 'http://h/?sess=***'"#), "\(command)")
+    }
+
     @Test(
         "what each event of a stream has of it in its data",
         arguments: [
