@@ -20,7 +20,7 @@
             let isOld = CurlLibrary.version < 0x08_01_00
             return switch self {
             case .cleanResetPassesForEnd, .badFieldsAreLeftOut: !isOld
-            case .shortBodyIsAViolation: true
+            case .shortBodyIsAViolation, .accusationIsAViolation: true
             default: isOld
             }
         }

@@ -217,6 +217,7 @@
             switch UInt32(head.type) {
             case NGHTTP2_HEADERS.rawValue: owner.receiveEndOfFields(endsStream: endsStream)
             case NGHTTP2_DATA.rawValue where endsStream: owner.streams[head.stream_id]?.receiveEnd()
+            case NGHTTP2_RST_STREAM.rawValue: owner.streams[head.stream_id]?.isReset = true
             case NGHTTP2_SETTINGS.rawValue: owner.openWaiting()
             case NGHTTP2_GOAWAY.rawValue:
                 owner.didReceiveGoAway(HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code))

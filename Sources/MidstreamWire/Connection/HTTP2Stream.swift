@@ -31,6 +31,8 @@
         @exclusivity(unchecked) private var isClosed = false
         /// The server has broken a rule of the messages.
         @exclusivity(unchecked) var isViolated = false
+        /// Whether the server has ended it before its time.
+        @exclusivity(unchecked) var isReset = false
         /// The name of the field by which it has.
         var refusedField: String?
         /// The bytes of the body's frames that have begun to come, padding included, and whether the server's last frame has.
@@ -239,11 +241,13 @@
                 transfer.noteRefusal()
                 return goElsewhere(byHTTP1: code == .http11Required)
             }
-            let kind: HTTPError.Code = code.isViolation ? .protocolViolation : .connectionLost
+            // What a server gives as its reason it holds against this side, or has for any other: nothing is wrong with what it has sent.
+            let kind: HTTPError.Code = code.isViolation && !isReset ? .protocolViolation : .connectionLost
             // What a server refuses it hasn't processed (RFC 9113 §8.7).
             fail(
                 HTTPError(
-                    kind, "The server ended the stream: \(code.name).", request: transfer.request,
+                    kind, "\(isReset ? "The server ended the stream" : "The stream was ended"): \(code.name).",
+                    request: transfer.request,
                     phase: isUnseen && !transfer.isInDoubt ? .notSent : transfer.phase))
         }
 

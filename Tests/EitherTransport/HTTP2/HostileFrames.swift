@@ -178,7 +178,7 @@
 
         /// PROTOCOL_ERROR, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, COMPRESSION_ERROR: rules that the client is said to have broken.
         private static let accusations: [Misbehaviour] = ([1, 3, 6, 9] as [UInt32]).map { code in
-            answering("a reset with code \(code)", .malformed) { Frame.reset(code, stream: $0) }
+            answering("a reset with code \(code)", .lost, .accusationIsAViolation) { Frame.reset(code, stream: $0) }
         }
     }
 #endif

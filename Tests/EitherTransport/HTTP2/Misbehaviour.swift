@@ -98,6 +98,8 @@
         case lengthEndsStream
         /// A body that ends before its `content-length` isn't told from other violations.
         case shortBodyIsAViolation
+        /// A rule that the server says to be broken isn't told from one that it has broken.
+        case accusationIsAViolation
 
         /// The outcomes that the transport may have instead; empty: none.
         var outcomes: [Result] {
@@ -105,7 +107,7 @@
             return switch self {
             case .brokenConnectionPassesForEnd: [.failure(.timeout), .success("")]
             case .goAwayIsAnError: [.failure(.connectionLost)]
-            case .shortBodyIsAViolation: [.failure(.protocolViolation)]
+            case .shortBodyIsAViolation, .accusationIsAViolation: [.failure(.protocolViolation)]
             case .priorityIsChecked: [.failure(.connectionLost), .failure(.protocolViolation)]
             case .cleanResetPassesForEnd, .badFieldsAreLeftOut, .smallStatusIsTaken, .lengthEndsStream: [.success("ok")]
             }

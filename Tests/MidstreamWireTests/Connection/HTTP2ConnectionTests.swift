@@ -91,8 +91,9 @@
             #expect(server.accepted == 1)
         }
 
-        /// REFUSED_STREAM and HTTP_1_1_REQUIRED, of what has been processed.
-        @Test(arguments: [7, 13] as [UInt32], deliveries)
+        /// REFUSED_STREAM and HTTP_1_1_REQUIRED, of what has been processed. A PROTOCOL_ERROR is the server's reason, as when a reader is too
+        /// slow for it, and no fault of what it has sent.
+        @Test(arguments: [1, 7, 13] as [UInt32], deliveries)
         func `A response that has begun isn't asked for again`(_ code: UInt32, _ delivery: BodyDelivery) async throws {
             let transport = HTTP2Wire(tls: nil).transport()
             let server = try HTTP2Server { peer in
