@@ -81,7 +81,7 @@
         private func mayBeUnread(_ transfer: WireTransfer) -> Bool {
             guard transfer.sent.bodyBytes >= 64 << 10 else { return false }
             let status = HTTPStatus(transfer.head.status)
-            return status.isRedirectToFollow || status == .unauthorized || status == 413
+            return status.isRedirectToFollow || status.code >= 400
         }
 
         private func mayPersist(_ transfer: WireTransfer) -> Bool {

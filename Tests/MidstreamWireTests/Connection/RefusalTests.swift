@@ -122,7 +122,9 @@
         }
 
         /// RFC 9112 §9.3: a server that says to keep the connection may close it all the same.
-        @Test(arguments: [(307, 65_536, 2), (401, 65_536, 2), (413, 65_536, 2), (200, 65_536, 1), (307, 1_000, 1)])
+        @Test(arguments: [
+            (307, 65_536, 2), (401, 65_536, 2), (403, 65_536, 2), (503, 65_536, 2), (200, 65_536, 1), (503, 1_000, 1),
+        ])
         func `What follows the refusal of a large upload takes a new connection`(
             _ status: Int, _ size: Int, _ connections: Int
         ) async throws {
