@@ -88,6 +88,9 @@
         /// Whether its first transfer would take any connection: one that goes out again wants one that hasn't served.
         var mayYield: Bool { !isExclusive && transfers.first?.resends == 0 }
 
+        /// Whether somebody waits for its connection.
+        var isExpected: Bool { !transfers.isEmpty || !observers.isEmpty }
+
         /// Whether it has no socket yet.
         var isLookingUp: Bool { if case .lookup = stage { true } else { false } }
 
@@ -125,9 +128,9 @@
 
         func letGo(_ transfer: WireTransfer, isClean: Bool) {
             transfers.removeAll { $0 === transfer }
-            guard !(isDistrusted || isExclusive) || !transfers.isEmpty || !observers.isEmpty else {
-                let failure = HTTPError(.timeout, phase: .notSent)
-                return fail(isDistrusted ? failure : failure.refusedHere)
+            let isKept = !isDistrusted && !isExclusive && settings.configuration.keepsConnections && loop.keepsMore
+            guard isKept || isExpected else {
+                return fail(isDistrusted ? .init(.timeout, phase: .notSent) : .init(.timeout, phase: .notSent).refusedHere)
             }
             goOnAlone()
         }

@@ -183,6 +183,9 @@
             return min(mostIdle, max(0, sharedLimit - taken))
         }
 
+        /// Those that are being made count as well, since most are without a transfer where many are given up.
+        var keepsMore: Bool { pool.idle.count + pool.dialCount <= mostIdle }
+
         /// For how many further connections the limit has room; negative where more stand, as those of HTTP/2 may.
         var freePlaces: Int { mostConnections - channels.count - channels.expected }
 
@@ -207,7 +210,9 @@
             assert(isCurrent)
             pool.remove(dial)
             if let age = settings.longestAge { connection.limitOfAge = now + age }
+            let isWanted = settings.configuration.keepsConnections || dial.isExpected
             let first = dial.disown()
+            guard isWanted else { return pool.close(connection) }
             switch connection {
             case let connection as HTTP2Connection where pool.hasLeftHTTP2(dial.route):
                 // It was being made when the server asked for HTTP/1.1.

@@ -163,6 +163,45 @@
             #expect(proxy.accepted == 1)
         }
 
+        /// Which has none of its own yet, since its name is being looked up.
+        @Test func `A dial that nobody waits for any more ends where no connection is kept`() async throws {
+            let gate = Gate()
+            defer { gate.open() }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    resolver: { _ in
+                        await gate.wait()
+                        return ["127.0.0.1"]
+                    }, keepsConnections: false))
+            let loop = try #require(transport.executor as? WireLoop)
+            let first = Task { try await transport.deliver(request("http://h.invalid/", .buffered(upTo: 10))) }
+            await gate.reached()
+            first.cancel()
+            _ = await first.result
+            #expect(await onLoop(loop) { loop.pool.dialCount } == 0)
+        }
+
+        /// In a process of its own, which may have few descriptors.
+        @Test func `No more dials that nobody waits for go on than connections are kept`() async {
+            await #expect(processExitsWith: .success) {
+                DescriptorTests.allow(64)
+                let transport = wireTransport(
+                    configuration: TransportConfiguration(resolver: { _ in
+                        try await Task.sleep(for: .seconds(86_400))
+                        return []
+                    }))
+                let loop = try #require(transport.executor as? WireLoop)
+                for number in 0..<100 {
+                    let sent = Task { try await transport.deliver(request("http://h\(number).invalid/", .buffered(upTo: 10))) }
+                    await eventually { await onLoop(loop) { loop.active.count } == 1 }
+                    sent.cancel()
+                    _ = await sent.result
+                }
+                #expect(await onLoop(loop) { loop.pool.dialCount } == 32)
+                transport.close()
+            }
+        }
+
         @Test func `Whoever joins a dial has all of the time that connecting may take`() async throws {
             let heads = Locked(0)
             let proxy = try RawServer { connection in
