@@ -347,6 +347,24 @@
             withExtendedLifetime((server, way)) {}
         }
 
+        @Test("lets go of what it is connected by when it is closed, though somebody keeps it")
+        func closed() {
+            final class Dialler: Sendable {}
+            var dialler: Dialler? = Dialler()
+            weak let kept = dialler
+            let settings = RedisLink.Settings(
+                patience: .zero, names: FleetNames(fleet: "test", key: testKey), greeting: [], member: "m", expectedMembers: 1)
+            let link = RedisLink(settings) { [dialler] in
+                defer { withExtendedLifetime(dialler) {} }
+                throw StoreFailure.unreachable("there is none")
+            }
+            dialler = nil
+            #expect(kept != nil)
+            link.close()
+            #expect(kept == nil)
+            withExtendedLifetime(link) {}
+        }
+
         @Test("goes on with the wrong password, which is shown nowhere")
         func password() async throws {
             let server = try await RedisServer(["--requirepass", "right"])

@@ -79,7 +79,9 @@ final class RedisLink: Sendable {
         var keeper: Task<Void, Never>?
         /// Isn't held.
         fileprivate weak var listener: (any RedisListener)?
-        var isClosed = false
+        /// Nil when it is closed, so that a transport of its own ends.
+        fileprivate var dial: RedisSession.Dial?
+        var isClosed: Bool { dial == nil }
 
         var session: RedisSession? { if case .connected(let session) = phase { session } else { nil } }
 
@@ -98,13 +100,11 @@ final class RedisLink: Sendable {
     let settings: Settings
     let stopwatch: Stopwatch
     let state: Locked<State>
-    private let dial: RedisSession.Dial
 
     init(_ settings: Settings, dial: @escaping RedisSession.Dial) {
         self.settings = settings
-        self.dial = dial
         stopwatch = Stopwatch(on: settings.clock)
-        state = Locked(State(members: max(1, settings.expectedMembers)))
+        state = Locked(State(members: max(1, settings.expectedMembers), dial: dial))
     }
 
     deinit {
@@ -216,9 +216,10 @@ final class RedisLink: Sendable {
 
     /// Gives up the connection for good.
     func close() {
-        let (session, keeper) = state.withLock { ($0.session, $0.keeper) }
-        keeper?.cancel()
+        let session = state.withLock { $0.session }
         becomeDown(because: "the fleet is closed", isClosed: true)
+        // None begins from here on.
+        state.withLock { $0.keeper }?.cancel()
         session?.close()
     }
 
@@ -237,13 +238,14 @@ final class RedisLink: Sendable {
 
     /// Has decisions made locally.
     func becomeDown(because reason: String, isClosed: Bool = false) {
-        let (wakes, isNew) = state.withLock { state -> ([Suspension<Void>], Bool) in
-            guard !state.isClosed else { return ([], false) }
+        let (wakes, isNew, _) = state.withLock { state -> ([Suspension<Void>], Bool, RedisSession.Dial?) in
+            guard !state.isClosed else { return ([], false, nil) }
             var isNew = true
             if case .down = state.phase { isNew = false } else { state.since = stopwatch.elapsed }
-            (state.phase, state.isClosed) = (.down(because: reason), isClosed)
+            state.phase = .down(because: reason)
             defer { state.arrivals = [] }
-            return (state.arrivals + [state.trouble].compactMap { $0 }, isNew)
+            // What it may be the last to hold ends outside of the lock.
+            return (state.arrivals + [state.trouble].compactMap { $0 }, isNew, isClosed ? state.dial.take() : nil)
         }
         for wake in wakes { wake.resume() }
         if isNew { listener?.changed(isConnected: false) }
@@ -254,6 +256,7 @@ final class RedisLink: Sendable {
         let late: @Sendable (Duration) -> HTTPError = {
             HTTPError(.timeout, "Redis took longer than \($0) to begin.", phase: .notSent)
         }
+        guard let dial = state.withLock({ $0.dial }) else { throw StoreFailure.unreachable("the fleet is closed") }
         return try await TimeLimit(settings.limits.beginning, on: settings.clock).run(error: late) { [self] in
             let session = try await RedisSession(
                 dial, greeting: settings.greeting, watching: settings.names.watched, news: settings.names.news
