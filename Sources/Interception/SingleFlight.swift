@@ -26,8 +26,10 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     final class Flight: @unchecked Sendable {
         /// Callers that haven't left, whether or not they wait already.
         @usableFromInline var callers = 0
-        /// In the order in which they came.
-        @usableFromInline var waiters: [Waiter] = []
+        /// How many have come.
+        @usableFromInline var arrivals = 0
+        /// By the numbers of their arrivals: looking for one among thousands that leave would cost more than the wait.
+        @usableFromInline var waiters: [Int: Waiter] = [:]
         @usableFromInline var hasLanded = false
         /// The latest time that any caller so far can wait until, whether or not it has left; the largest number: no limit.
         @usableFromInline var latest = Int64.min
@@ -80,18 +82,19 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         if ChainPosition.local.get()?.isRehearsal == true { return (try await work(), 1) }
         try Task.checkCancellation()
         let waiter = Waiter()
-        let (flight, isFirst) = flights.withLock { flights in
+        let (flight, number, isFirst) = flights.withLock { flights in
             let running = flights[key]
             let flight = running ?? Flight()
             flight.callers += 1
             flight.latest = max(flight.latest, latest)
-            flight.waiters.append(waiter)
+            flight.arrivals += 1
+            flight.waiters[flight.arrivals] = waiter
             if running == nil { flights[key] = flight }
-            return (flight, running == nil)
+            return (flight, flight.arrivals, running == nil)
         }
         if isFirst { begin(flight, key, work) }
         guard case .value(let landing) = await waiter.wait() else {
-            leave(waiter, flight, key)?.cancel()
+            leave(number, flight, key)?.cancel()
             throw CancellationError()
         }
         return try landing.get()
@@ -109,9 +112,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Takes one out; returns what is to be cancelled.
     @inlinable
-    func leave(_ waiter: Waiter, _ flight: Flight, _ key: Key?) -> Task<Void, Never>? {
+    func leave(_ number: Int, _ flight: Flight, _ key: Key?) -> Task<Void, Never>? {
         flights.withLock { flights in
-            if let place = flight.waiters.firstIndex(of: waiter) { flight.waiters.remove(at: place) }
+            flight.waiters[number] = nil
             flight.callers -= 1
             guard cancelsAbandoned, flight.callers == 0 else { return nil }
             if flights[key] === flight { flights[key] = nil }
@@ -127,10 +130,10 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
             if flights[key] === flight { flights[key] = nil }
             flight.hasLanded = true
             flight.task = nil
-            defer { flight.waiters = [] }
+            defer { flight.waiters = [:] }
             return (flight.waiters, flight.callers)
         }
-        for waiter in waiters { waiter.resume(result.map { ($0, callers) }) }
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter.resume(result.map { ($0, callers) }) }
     }
 }
 
