@@ -24,6 +24,8 @@ final class PartFile: Sendable {
     private let path: String
     private let recordPath: String
     private let descriptor: Int32
+    /// The permissions that the process gives to new files.
+    private let modeOfNewFiles: mode_t
     /// Held by who writes the record.
     private let recording = Locked(())
 
@@ -41,6 +43,14 @@ final class PartFile: Sendable {
         path = file.deletingLastPathComponent().appendingPathComponent(".\(name).midstream-part").path
         recordPath = path + ".json"
         descriptor = try Self.open(path, for: file.path)
+        // At the end of a long download there may be no descriptor to find it out by.
+        guard let mode = Self.modeOfNewFiles(recordPath + ".new") else {
+            let failure = Self.failure("make a file beside", target, phase: .notSent)
+            flock(descriptor, LOCK_UN)
+            MidstreamPlatform.close(descriptor)
+            throw failure
+        }
+        modeOfNewFiles = mode
         ResourceWitness.tell(of: self)
     }
 
@@ -141,11 +151,11 @@ final class PartFile: Sendable {
         unlink(temporary)
         let opened = MidstreamPlatform.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw failure("write the record of") }
-        let count = data.withUnsafeBytes { MidstreamPlatform.write(opened, $0.baseAddress, $0.count) }
+        let isWritten = data.withUnsafeBytes { System.write(opened, $0, at: 0) }
         let problem = errno
         MidstreamPlatform.close(opened)
-        guard count == data.count, rename(temporary, recordPath) == 0 else {
-            if count != data.count { errno = count < 0 ? problem : ENOSPC }
+        guard isWritten, rename(temporary, recordPath) == 0 else {
+            if !isWritten { errno = problem }
             let failure = failure("write the record of")
             unlink(temporary)
             throw failure
@@ -161,7 +171,7 @@ final class PartFile: Sendable {
     func complete(isSynchronized: Bool) throws {
         try checkName()
         // Again, since it may have been made meanwhile.
-        if let mode = try Self.mode(ofReplaced: target, phase: .answered) ?? modeOfNewFiles { fchmod(descriptor, mode) }
+        fchmod(descriptor, try Self.mode(ofReplaced: target, phase: .answered) ?? modeOfNewFiles)
         if isSynchronized, !Self.synchronize(descriptor) { throw failure("write") }
         try checkName()
         guard rename(path, target) == 0 else { throw failure("replace") }
@@ -181,9 +191,9 @@ final class PartFile: Sendable {
         return fsync(descriptor) == 0
     }
 
-    /// The permissions of a new file are those that the process has been given, which no call tells without changing them.
-    private var modeOfNewFiles: mode_t? {
-        let probe = recordPath + ".new"
+    /// The permissions of a new file are those that the process has been given, which no call tells without changing them. Nil when none can
+    /// be made.
+    private static func modeOfNewFiles(_ probe: String) -> mode_t? {
         unlink(probe)
         let made = MidstreamPlatform.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard made >= 0 else { return nil }
@@ -191,7 +201,7 @@ final class PartFile: Sendable {
             MidstreamPlatform.close(made)
             unlink(probe)
         }
-        return Self.status(of: made).map { $0.st_mode & 0o777 }
+        return status(of: made).map { $0.st_mode & 0o777 }
     }
 
     /// Forgets what there is. A locked file stays with its holder.
@@ -219,13 +229,19 @@ final class PartFile: Sendable {
 extension PartFile {
     /// A file that has this name, locked where its disk has locks.
     private static func open(_ path: String, for target: String) throws -> Int32 {
-        while true {
+        for _ in 0..<mostOpenings {
             let opened = MidstreamPlatform.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard opened >= 0 else { throw failure("make a file beside", target, phase: .notSent) }
             if flock(opened, LOCK_EX | LOCK_NB) == 0 {
                 // Whoever had it may have moved it to its target meanwhile: then it isn't the file of this name any more.
-                if isNamed(opened, path) == true { return opened }
+                let isNamed = isNamed(opened, path)
+                if isNamed == true { return opened }
+                let problem = errno
                 MidstreamPlatform.close(opened)
+                guard isNamed == false || problem == ENOENT else {
+                    errno = problem
+                    throw failure("look at the file beside", target, phase: .notSent)
+                }
             } else {
                 let problem = errno
                 MidstreamPlatform.close(opened)
@@ -239,7 +255,11 @@ extension PartFile {
                 }
             }
         }
+        throw inUse(target)
     }
+
+    /// On a disk that numbers a file differently each time, none would ever be the one of the name.
+    private static let mostOpenings = 100
 
     /// A new file of this name, on a disk without locks, as some behind a network. Whoever still writes to the one that had the name finds
     /// it to be another's; what that one holds can't be gone on with, since nothing tells whether it is written to.

@@ -48,6 +48,27 @@ struct PartFileTests {
         #expect(server.requests.isEmpty && folder.names.count == files.count)
     }
 
+    #if os(Linux)
+        @Test("A new file has the permissions of new files, also when there is no descriptor left at the end")
+        func withoutDescriptors() async {
+            await #expect(processExitsWith: .success) {
+                let folder = try TemporaryFolder()
+                let other = open(folder.url.appendingPathComponent("other").path, O_WRONLY | O_CREAT, 0o666)
+                let file = try PartFile(replacing: folder.target)
+                try file.write([1], at: 0)
+                var (limit, none) = (rlimit(), rlimit())
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                none.rlim_max = limit.rlim_max
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
+                try file.complete(isSynchronized: false)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                var (expected, found) = (stat(), stat())
+                #expect(fstat(other, &expected) == 0 && stat(folder.target.path, &found) == 0)
+                #expect(found.st_mode == expected.st_mode)
+            }
+        }
+    #endif
+
     @Test("… also when they come while it is loaded")
     func meanwhile() async throws {
         let folder = folder
