@@ -107,7 +107,8 @@
             }
             defer { munmap(pages, count) }
             let populateRead: Int32 = 22
-            return madvise(pages, count, populateRead) == 0 || errno == EINVAL && readThrough(file, range)
+            // Where it isn't known or allowed; and a disk's own reason, which it doesn't tell.
+            return madvise(pages, count, populateRead) == 0 || readThrough(file, range)
         }
 
         private static func readThrough(_ file: Int32, _ range: Range<Int64>) -> Bool {
