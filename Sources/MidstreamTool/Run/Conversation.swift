@@ -50,7 +50,10 @@ struct Conversation {
         // Of an input that goes on, what is there already is missed by the server; what comes later isn't waited for.
         isClosed.withLock { $0 = true }
         _ = await sending.result
-        guard let failure = failure.withLock({ $0 }) else { return 0 }
+        guard let failure = failure.withLock({ $0 }) else {
+            if let breakage = socket.breakage { throw breakage }
+            return 0
+        }
         guard (failure as? HTTPError)?.code == .connectionLost else { throw failure }
         // A send's, of which the reader of a socket that was closed in order is told nothing.
         let line = socket.metrics.messagesSent + 1

@@ -17,6 +17,8 @@ final class Connection: Sendable {
         var closing: End?
         /// The connection takes nothing any more; what it has brought is still read.
         var isBroken = false
+        /// What broke the connection while this side's closing had no answer yet: what was sent before may be lost.
+        var breakage: HTTPError?
         /// Resumed when the close frame of ``Connection/close(_:)`` has left.
         var closeSent: Suspension<Void>?
         var end: End?
@@ -238,7 +240,13 @@ final class Connection: Sendable {
     }
 
     /// The connection has ended, without a close frame or before the closing was over.
-    func lose(_ cause: (any Error)?) { end(state.withLock { $0.closing } ?? lost(by: cause)) }
+    func lose(_ cause: (any Error)?) {
+        let closing = state.withLock { state in
+            if state.end == nil, state.closing != nil { state.breakage = cause as? HTTPError }
+            return state.closing
+        }
+        end(closing ?? lost(by: cause))
+    }
 
     /// The failure that a closure is.
     func lost(_ closure: WebSocketClosure, _ message: String) -> End {

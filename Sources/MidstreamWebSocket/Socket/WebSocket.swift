@@ -57,6 +57,9 @@ public final class WebSocket: Sendable {
         }
     }
 
+    /// What broke the connection after this side had begun to close it, which its reader isn't told.
+    package var breakage: HTTPError? { connection.state.withLock { $0.breakage } }
+
     // MARK: Sending
 
     /// Sends a text; returns when at most 64 KiB of what was sent wait to leave, so at the pace of the server.

@@ -17,6 +17,27 @@
             client = testClient(baseURL: server.url(), configuration: configuration, transport: wireTransport())
         }
 
+        /// Takes what is written, and breaks then.
+        private final class BreakingLine: TestLine {
+            private let isWritten = Gate()
+
+            nonisolated(nonsending) func next() async throws -> [UInt8]? {
+                await isWritten.wait()
+                throw HTTPError(.connectionLost, "The connection was reset.", phase: .answered)
+            }
+
+            nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws { isWritten.open() }
+            func close() { isWritten.open() }
+        }
+
+        @Test func `A closing whose answer is a reset ends the sequence, and what broke is known`() async throws {
+            let client = testClient(baseURL: "https://a.example", transport: StubTransport(socketOver: BreakingLine()))
+            let socket = try await client.webSocket("feed").connect()
+            try await socket.close()
+            for try await _ in socket {}
+            #expect(socket.closure?.code == .normal && socket.breakage?.code == .connectionLost)
+        }
+
         /// Closes a socket to a server that reads nothing, in the middle of a message.
         private func closeWhileSending(_ socket: WebSocket) async throws {
             let sending = Task { try await socket.send([UInt8](repeating: 0, count: 64 << 20)) }
