@@ -87,7 +87,7 @@ public struct HARArchive: Sendable {
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw Failure.file("can't read \(path): \(error.localizedDescription)")
+            throw Failure.file("can't read \(path): \(cause(ofFile: error))")
         }
     }
 
@@ -112,7 +112,7 @@ public struct HARArchive: Sendable {
             try file.write(contentsOf: HARFormat.ending)
             try file.truncate(atOffset: UInt64(end + HARFormat.ending.count))
         } catch {
-            throw Failure.file("can't write the file \(path): \(error.localizedDescription)")
+            throw Failure.file("can't write the file \(path): \(cause(ofFile: error))")
         }
         return log.entries.count
     }

@@ -324,7 +324,7 @@ public final class OpenTelemetryExporter: CallObserver {
             }
         } catch {
             metrics.drop(count)
-            failure = "\(error)"
+            failure = error is HTTPError ? "\(error)" : cause(ofFile: error)
         }
         state.withLock { [failure, rejected] state in
             state.rejected.addRefused(rejected)

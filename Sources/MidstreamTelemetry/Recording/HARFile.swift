@@ -22,13 +22,17 @@ final class HARFile {
         // Whoever comes second finds it there, and it is its owner's alone from the beginning.
         var opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if opened < 0 {
-            guard errno == EEXIST else { throw HARArchive.Failure.file("can't make the file \(path)") }
+            guard errno == EEXIST else {
+                throw HARArchive.Failure.file("can't make the file \(path): \(String(cString: strerror(errno)))")
+            }
             guard isContinued else { throw HARArchive.Failure.fileExists(path) }
             guard try Self.size(of: path) <= HARArchive.defaultLimit else {
                 throw HARArchive.Failure.tooLarge(limit: HARArchive.defaultLimit)
             }
             opened = open(path, O_RDWR | O_CLOEXEC)
-            guard opened >= 0 else { throw HARArchive.Failure.file("can't write the file \(path)") }
+            guard opened >= 0 else {
+                throw HARArchive.Failure.file("can't write the file \(path): \(String(cString: strerror(errno)))")
+            }
         }
         file = FileHandle(fileDescriptor: opened, closeOnDealloc: true)
         try HARArchive.lock(file, path)
@@ -50,7 +54,7 @@ final class HARFile {
         } catch let failure as HARArchive.Failure {
             throw failure
         } catch {
-            throw HARArchive.Failure.file("can't write the file \(path): \(error.localizedDescription)")
+            throw HARArchive.Failure.file("can't write the file \(path): \(cause(ofFile: error))")
         }
     }
 

@@ -163,14 +163,14 @@ final class ArchiveSink: CallObserver {
             let entry = entry()
             attempt(&state) { isAdded = try $0.add(entry) }
         }
-        if !isAdded { state.omitted += 1 }
+        if !isAdded, state.failure == nil { state.omitted += 1 }
     }
 
     private func attempt(_ state: inout State, _ write: (HARFile) throws -> Void) {
         do {
             if let file = state.file { try write(file) }
         } catch {
-            state.failure = .file("the archive can't be written: \(error.localizedDescription)")
+            state.failure = .file("the archive can't be written: \(cause(ofFile: error))")
         }
     }
 }

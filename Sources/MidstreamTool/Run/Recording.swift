@@ -6,13 +6,16 @@ import MidstreamTelemetry
 struct Recording {
     private let recorder: HARRecorder?
     private let telemetry: OpenTelemetryExporter?
+    /// Whether that goes to a collector.
+    private let isCollected: Bool
 
     init(_ arguments: Arguments) throws {
         recorder = try arguments.archive.map { try HARRecorder(file: $0, bodies: 1 << 20, limit: .max) }
+        let isCollected = arguments.telemetry?.contains("://") == true
+        self.isCollected = isCollected
         telemetry = try arguments.telemetry.map { place in
-            let isCollector = place.contains("://")
-            return try OpenTelemetryExporter(
-                to: isCollector ? .collector(place, over: arguments.transport.elsewhere.transport()) : .file(place),
+            try OpenTelemetryExporter(
+                to: isCollected ? .collector(place, over: arguments.transport.elsewhere.transport()) : .file(place),
                 service: "midst", attributes: ["service.version": Arguments.versionNumber], spans: .exchangesAndCalls)
         }
     }
@@ -34,27 +37,36 @@ struct Recording {
         } catch {
             if case .success = result { result = .failure(error) } else { Terminal.printError("midst: \(error)") }
         }
-        await finish()
-        return try result.get()
+        let isWritten = await finish()
+        let status = try result.get()
+        return status == 0 && !isWritten ? 1 : status
     }
 
     /// Writes and sends what there is, and says what couldn't be.
-    private func finish() async {
+    ///
+    /// - Returns: Whether all of it is in its files. A collector may be away.
+    private func finish() async -> Bool {
+        var isWritten = true
         if let recorder {
             await recorder.flush()
-            if let failure = recorder.failure { Terminal.printError("midst: \(failure)") }
+            if let failure = recorder.failure {
+                isWritten = false
+                Terminal.printError("midst: \(failure)")
+            }
             Self.tell(recorder.dropped, "observations that the archive lacks, as the disk was too slow")
             Self.tell(recorder.omitted, "exchanges that the archive has no room for")
         }
-        guard let telemetry else { return }
+        guard let telemetry else { return isWritten }
         let isDone = await telemetry.flush()
         if let failure = telemetry.failure ?? (isDone ? nil : "it took too long") {
-            Terminal.printError("midst: the telemetry wasn't sent: \(failure)")
+            if !isCollected { isWritten = false }
+            Terminal.printError("midst: the telemetry wasn't \(isCollected ? "sent" : "written"): \(failure)")
         } else {
             // The last export was well received.
             Self.tell(telemetry.dropped, "spans that were lost")
             Self.tell(telemetry.rejected, "spans and data points that the collector refused")
         }
+        return isWritten
     }
 
     private static func tell(_ count: Int, _ what: String) {
