@@ -12,14 +12,20 @@ struct Session {
     init(_ name: String) throws {
         guard !name.isEmpty, !name.hasPrefix(".") || name.contains("/") else { throw UsageError("--session needs a name") }
         file = name.contains("/") ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent("\(name).json")
-        guard let cookies = Self.cookies(in: file) else { throw UsageError("'\(file.path)' isn't a session") }
+        guard let cookies = try Self.cookies(in: file) else { throw UsageError("'\(file.path)' isn't a session") }
         (jar, saved) = (CookieJar(cookies), Locked(Set(cookies)))
     }
 
     /// What stands in a file, nothing where there is none; nil: it is no session.
-    private static func cookies(in file: URL) -> [Cookie]? {
-        guard FileManager.default.fileExists(atPath: file.path) else { return [] }
-        return (try? Data(contentsOf: file)).flatMap { try? JSONDecoder().decode([Cookie].self, from: $0) }
+    private static func cookies(in file: URL) throws -> [Cookie]? {
+        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            // Taken for none, it would be written over.
+            throw RunFailure("can't read the session '\(file.path)': \(String(cString: strerror(errno)))")
+        }
+        let content = try? FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd()
+        return content.flatMap { try? JSONDecoder().decode([Cookie].self, from: $0) }
     }
 
     private static var folder: URL {
@@ -48,7 +54,7 @@ struct Session {
         defer { close(locked) }
         var isAlone = false
         repeat { isAlone = flock(locked, LOCK_EX) == 0 } while !isAlone && errno == EINTR
-        guard let merged = merged(cookies) else { throw failure }
+        guard let merged = try merged(cookies) else { throw failure }
         // Always the same while it is alone, so that the next run finds what one that is killed leaves.
         let name = isAlone ? ".\(file.lastPathComponent).new" : nil
         if let name { unlink(folder.appendingPathComponent(name).path) }
@@ -57,8 +63,8 @@ struct Session {
     }
 
     /// What stands in the file by now, with what has changed here; nil: it is no session any more.
-    private func merged(_ cookies: [Cookie]) -> [Cookie]? {
-        guard let known = Self.cookies(in: file) else { return nil }
+    private func merged(_ cookies: [Cookie]) throws -> [Cookie]? {
+        guard let known = try Self.cookies(in: file) else { return nil }
         let (merged, saved) = (CookieJar(known), saved.withLock { $0 })
         for cookie in cookies where !saved.contains(cookie) { merged.set(cookie) }
         // One that has another value by now stays.
