@@ -138,7 +138,7 @@ struct BodyExamples {
     /// Names the type of images whose server doesn't.
     struct ImageTypes: ResponseInterceptor {
         func intercept(response: inout HTTPResponse) async throws {
-            guard !response.headers.contains(.contentType) else { return }
+            guard !response.headers.contains(.contentType), response.status != 101 else { return }
             let (start, body) = try await response.body.prefix(upTo: 4)
             response.body = body
             if start == [0x89, 0x50, 0x4E, 0x47] { response.headers[.contentType] = "image/png" }

@@ -14,7 +14,7 @@ extension URLText {
         }
         var parts = URLText(text)
         if !parts.isAbsolute {
-            guard let base else { throw invalid(text, "is relative, and the client has no base URL") }
+            guard let base else { throw invalid(text, "is relative, and there is no base URL for it") }
             // A reference such as //host/path would replace the base's host, which isn't expected of a path.
             guard parts.authority == nil else { throw invalid(text, "has a host but no scheme") }
             let root = URLText(base)

@@ -15,7 +15,7 @@ extension HTTPClient {
     /// When a connection ends or breaks, can't be made, by a proxy either, is refused by a breaker, limit or quota of the client, has no token
     /// since nobody answers who refreshes it, or is answered with 408, 429, 500, 502, 503 or 504, another follows. Before it passes a random
     /// part (full jitter) of 3 s, or the time that the server asks for by `retry`, up to a minute, and a random part of half as much more. The
-    /// random part grows, by doubling, with each connection that brings no event and lasts for less than 10 s, up to a minute; after a 429 or
+    /// longest wait grows, by doubling, with each connection that brings no event and lasts for less than 10 s, up to a minute; after a 429 or
     /// 503 at least its `Retry-After` passes, up to ``Configuration/maximumRetryAfter``. It is never below 100 ms, and the least that it is a
     /// part of doubles with each connection that ends within a second, up to 3 s. A 204 ends the sequence. Any other status or media type ends
     /// it with an error, and so does a transport that has been closed.
