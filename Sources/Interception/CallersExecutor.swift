@@ -4,6 +4,7 @@
 @usableFromInline
 package struct CallersExecutor: Sendable {
     /// A task executor, in a form that older systems have.
+    @usableFromInline
     package let preferred: (any Sendable)?
 
     /// - Parameter preferred: A task executor.
@@ -55,7 +56,9 @@ extension TaskGroup {
     @inlinable
     package mutating func startAtOnce(_ operation: @escaping @Sendable () async -> ChildTaskResult) {
         if #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) {
-            return addImmediateTask(operation: operation)
+            // Named, since a child doesn't inherit it where swiftc 6.3 has optimized this for a type that it doesn't know.
+            return addImmediateTask(
+                executorPreference: CallersExecutor().preferred as? any TaskExecutor, operation: operation)
         }
         addTask(operation: operation)
     }
