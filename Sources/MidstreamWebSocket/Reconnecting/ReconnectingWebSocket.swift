@@ -120,7 +120,9 @@ extension ReconnectingWebSocket: AsyncSequence {
         /// How long the next attempt waits; nil: it is the first.
         private var delay: Duration?
         private var attempts = 0
-        private var opened: Stopwatch?
+        /// How long the socket has stood. Not a `Stopwatch`, with which only the runtime could copy an iterator: optimized by Swift 6.3, a
+        /// variable `var events: AsyncIterator?` of such a type isn't released when it is set to nil for the last time.
+        private var opened: (@Sendable () -> Duration)?
         private var isOver = false
 
         fileprivate init(_ reading: Reading?) { self.reading = reading }
@@ -156,7 +158,7 @@ extension ReconnectingWebSocket: AsyncSequence {
             if messages == nil {
                 guard let socket = try await feed.open(after: delay, last: last) else { return over() }
                 messages = socket.makeAsyncIterator()
-                opened = feed.task.client.stopwatch.restarted()
+                opened = { [stopwatch = feed.task.client.stopwatch.restarted()] in stopwatch.elapsed }
                 return .opened(socket.response)
             }
             if let message = try await messages?.next() {
@@ -181,7 +183,7 @@ extension ReconnectingWebSocket: AsyncSequence {
 
         /// Counts from the beginning again when the last socket stood for longer than was waited for it.
         private mutating func nextDelay(_ feed: ReconnectingWebSocket, after error: any Error) -> Duration {
-            if let opened, opened.elapsed > delay ?? .zero { attempts = 0 }
+            if let opened, opened() > delay ?? .zero { attempts = 0 }
             opened = nil
             attempts += 1
             let client = feed.task.client
