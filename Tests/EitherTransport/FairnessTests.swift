@@ -172,6 +172,7 @@
             for number in [0, 1, 2, 4, 5] { #expect(try await tasks[number].value.status == 200) }
             #expect(seen.withLock { $0 } == ["/0", "/1", "/2", "/4", "/5"])
             #expect(await onLoop(loop) { loop.admission.waitingCount } == 0)
+            withExtendedLifetime(servers) {}
         }
 
         /// Curl needs time for each chunk, however small it is.

@@ -23,6 +23,7 @@ import Testing
         #expect(server.openConnections == count)
         #expect(server.requestCount == count)
         #expect(Set(server.requests.map(\.connection)).count == count)
+        withExtendedLifetime(clients) {}
     }
 
     @Test func keepsAConnectionAndClosesItWhenAsked() async throws {

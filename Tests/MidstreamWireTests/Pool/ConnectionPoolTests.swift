@@ -300,6 +300,7 @@
             #expect(try await first.body.collect() == Array("ok".utf8))
             #expect(try await second.value.body.bytes == Array("ok".utf8))
             #expect(await transport.statistics.openConnections == 1)
+            withExtendedLifetime(servers) {}
         }
 
         @Test func `No further connection of HTTP/2 is made where all are needed`() async throws {
