@@ -133,7 +133,11 @@
             let name = hash.trimmingCharacters(in: .whitespacesAndNewlines) + ".0"
             try FileManager.default.copyItem(atPath: Servers["CA"], toPath: "\(folder.url.path)/\(name)")
             await #expect(processExitsWith: .success) { [what, path = folder.url.path as String] in
-                if what == "file" { setenv("SSL_CERT_FILE", Servers["CA"], 1) }
+                if what == "file" {
+                    // Alone, whatever this machine's environment has. A folder isn't: a libcurl may have a file of its own that isn't there.
+                    unsetenv("SSL_CERT_DIR")
+                    setenv("SSL_CERT_FILE", Servers["CA"], 1)
+                }
                 if what == "folder" { setenv("SSL_CERT_DIR", "/nowhere:\(path)", 1) }
                 var configuration = TransportConfiguration()
                 for authorities in [nil, TLSConfiguration.Authorities.file(Servers["CLIENT_CERT"])] {
@@ -148,6 +152,17 @@
                     try await transport.deliver(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
                 }
                 #expect(error?.code == .tls)
+            }
+        }
+
+        @Test func `Empty names of authorities in the environment are none`() async throws {
+            await #expect(processExitsWith: .success) {
+                for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] { setenv(name, "", 1) }
+                var configuration = TransportConfiguration()
+                configuration.tls.authorities = .file(Servers["CA"])
+                let transport = testedTransport(configuration: configuration)
+                let response = try await transport.deliver(HTTPRequest(Servers["NGINX_HTTPS"] + "/hello"))
+                #expect(response.status == 200)
             }
         }
 

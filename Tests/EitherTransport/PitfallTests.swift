@@ -59,8 +59,11 @@
 
         @Test func `Of a password in the environment's proxy that ends the host, nothing is asked for or shown`() async throws {
             await #expect(processExitsWith: .success) {
-                for name in ["http_proxy", "https_proxy"] {
-                    setenv(name, "http://s3cret:12/3@127.0.0.1:1", 1)
+                for (name, address) in [
+                    ("http_proxy", "http://s3cret:12/3@127.0.0.1:1"), ("https_proxy", "http://s3cret:12/3@127.0.0.1:1"),
+                    ("http_proxy", "http://u:s3cret@127.0.0.1:0x1"),
+                ] {
+                    setenv(name, address, 1)
                     let configuration = TransportConfiguration(proxy: .environment)
                     let error = try await #require(throws: HTTPError.self) {
                         try await testedTransport(configuration: configuration).send(HTTPRequest("http://nowhere.invalid/"))

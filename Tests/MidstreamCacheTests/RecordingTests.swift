@@ -8,6 +8,33 @@ import Testing
 
 @Suite("A body that is stored while it is read", .leavesNothing, .timeLimit(.minutes(10)))
 struct RecordingTests {
+    /// Notes how it is closed.
+    private final class Source: IncomingBody {
+        let closings = Locked<[HTTPError.Code?]>([])
+
+        nonisolated(nonsending) func next() async throws -> [UInt8]? { [1] }
+        func close() { closings.withLock { $0.append(nil) } }
+        func close(late error: HTTPError) { closings.withLock { $0.append(error.code) } }
+        var isSpent: Bool { false }
+        var trailers: HTTPHeaders? { nil }
+        var metrics: TransportMetrics? { nil }
+    }
+
+    @Test("tells what it comes from that a chunk of it hasn't come in time")
+    func late() async throws {
+        let source = Source()
+        let bench = CacheBench { request in
+            HTTPResponse(
+                status: .partialContent,
+                headers: ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Range": "bytes 0-9/10"],
+                body: .incoming(source), request: request)
+        }
+        // A part, which nobody shares.
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url, headers: ["Range": "bytes=0-9"]))
+        response.body.close(late: HTTPError(.timeout, phase: .answered))
+        #expect(source.closings.withLock { $0.first } == .some(.timeout))
+    }
+
     @Test("isn't ended in the store while that takes bytes, though it is closed meanwhile", arguments: [true, false])
     func closedMeanwhile(boundsItsTime: Bool) async throws {
         let store = NotingStore(boundsItsTime: boundsItsTime)

@@ -22,6 +22,17 @@
             }
         }
 
+        /// Newer versions of libcurl would take it for none.
+        @Test func `A client certificate of no bytes is refused here`() async throws {
+            for certificate in [
+                TLSConfiguration.ClientCertificate(certificate: [], key: []), .init(pkcs12: [UInt8](), password: nil),
+            ] {
+                let transport = curlTransport(configuration: .init(tls: TLSConfiguration(clientCertificate: certificate)))
+                let error = await httpError { try await transport.send(HTTPRequest("https://127.0.0.1:1/")) }
+                #expect(error?.code == .tls && error?.message == "The client certificate in memory has no bytes.")
+            }
+        }
+
         @Test func `Connections can't be made ahead`() async throws {
             let client = testClient(transport: curlTransport())
             let error = await #expect(throws: HTTPError.self) { try await client.prepare("http://127.0.0.1/") }

@@ -204,6 +204,15 @@
             #expect(await store.offerToken(newer, as: name, holder: "", grace: .zero) == .success(newer))
         }
 
+        @Test("isn't taken for one that another member holds when the store has forgotten it")
+        func forgotten() async throws {
+            let server = try await RedisServer()
+            let fleet = try server.fleet()
+            let turn = await fleet.core.store.takeToken(
+                fleet.core.names.token("t"), insteadOf: .none, holder: "a", lease: .seconds(60), grace: .seconds(60))
+            if case .success(.held(_, afterLoss: true)) = turn {} else { Issue.record("\(turn)") }
+        }
+
         @Test("may be held for longer than milliseconds can be counted")
         func longLease() async throws {
             let server = try await RedisServer()

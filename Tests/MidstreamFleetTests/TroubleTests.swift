@@ -5,6 +5,7 @@
     import MidstreamCore
     import MidstreamResilience
     import MidstreamTesting
+    import MidstreamWire
     import TestSupport
     import Testing
 
@@ -109,12 +110,19 @@
         }
 
         @Test("isn't taken for one by a process that is busy: replies are read where they arrive")
-        func busyProcess() async {
+        func busyProcess() async throws {
             let (channel, end) = (Ending(), Suspension<Void>())
             let connection = RedisConnection(channel) { _ in end.resume() }
             await end.value()
             #expect(channel.isReadThere.withLock { $0 } == true)
             withExtendedLifetime(connection) {}
+            // And the channels that Redis is spoken to by say where that is.
+            let server = try await RedisServer()
+            let transport = wireTransport()
+            let origin = try #require(HTTPOrigin("http://localhost:\(server.port)"))
+            let real = try await transport.connect(to: origin, tls: nil, timeout: .seconds(60))
+            #expect(real.arrivals != nil)
+            real.close()
         }
 
         @Test("isn't taken for one when many calls have no answer at the same time, which is one failure")
@@ -216,8 +224,19 @@
             let shared = fleet.sharing(issuer.authenticator(), as: "t")
             let refreshing = Task { try await shared.refresh(issuer.first) }
             await eventually { narrows.isReached }
+            // One that is needed only when others have waited in vain waits, too.
+            let (isAsked, name) = (Locked(false), fleet.core.names.token("u"))
+            var later: Task<Answer<TokenTurn>, Never>?
             // More often than Redis is waited for in vain.
-            for _ in 0..<6 {
+            for number in 0..<8 {
+                if number == 5 {
+                    later = Task {
+                        isAsked.withLock { $0 = true }
+                        return await fleet.core.store.takeToken(
+                            name, insteadOf: .none, holder: "h", lease: .seconds(60), grace: .zero)
+                    }
+                    await eventually { isAsked.withLock { $0 } }
+                }
                 let isDone = Locked(false)
                 let reserving = Task {
                     defer { isDone.withLock { $0 = true } }
@@ -230,9 +249,29 @@
                 #expect(try await reserving.value)
             }
             #expect(fleet.core.degradation == "not connected yet")
+            // Nothing else waits any more, not even for the patience.
+            #expect(try await reserves(fleet))
             narrows.open()
             #expect(try await refreshing.value == token)
+            #expect(await later?.value == .success(.mine))
             #expect(issuer.counts == .init(refreshes: 1, reuses: 0))
+        }
+
+        @Test("isn't waited for by a call that is cancelled, which asks nobody else then")
+        func cancelledBeginning() async throws {
+            let server = try await RedisServer()
+            let (narrows, issuer) = (try Narrows(before: server, passing: 0), Issuer())
+            defer { narrows.open() }
+            let fleet = try Fleet(
+                .redis(narrows.url), name: "test", patience: .milliseconds(20), members: 1, key: testKey, clock: TestClock(),
+                limits: RedisLink.Limits(beginning: .seconds(86_400), heartbeat: .seconds(1e9), probe: .seconds(1e9)))
+            Belongings.current?.add(fleet.core)
+            let shared = fleet.sharing(issuer.authenticator(), as: "t", whenAlone: .refreshAlone)
+            let refreshing = Task { try await shared.refresh(issuer.first) }
+            await eventually { narrows.isReached }
+            refreshing.cancel()
+            await #expect(throws: CancellationError.self) { try await refreshing.value }
+            #expect(issuer.counts == .init(refreshes: 0, reuses: 0))
         }
 
         @Test("is connected to without a reply on one connection being waited for before the others are made")

@@ -39,5 +39,10 @@ struct IdentityTests {
         let certified = identity([:], tls)
         #expect(certified != .nobody)
         #expect(certified != identity(["Authorization": "Bearer ann"], tls))
+        let inMemory = [[1], [2]].map { (bytes: [UInt8]) in
+            tls.clientCertificate = .init(pkcs12: bytes, password: nil)
+            return tls.identity
+        }
+        #expect(inMemory[0] != inMemory[1] && !inMemory.contains(.nobody))
     }
 }

@@ -74,6 +74,8 @@ struct RecordRedactionTests {
             ("data: {\"token\":\"S\"}\n\ndata: [DONE]\n\n", "data: {\"token\":\"‹withheld›\"}\n\ndata: [DONE]\n\n"),
             ("data:a=b&token=S\r\n\r\nid: 7\r\n\r\n", "data:a=b&token=‹withheld›\r\n\r\nid: 7\r\n\r\n"),
             ("event: token\r: {\"pwd\":1}\rdata\rretry: 3\r\r", "event: token\r: {\"pwd\":\"‹withheld›\"}\rdata\rretry: 3\r\r"),
+            // Each is searched by itself: all data together doesn't begin as JSON.
+            ("data: hello\n\ndata: {\"token\":\"S\"}\n\n", "data: hello\n\ndata: {\"token\":\"‹withheld›\"}\n\n"),
             // Over several lines: here the JSON is one value.
             ("data: {\"token\":\ndata: \"S\"}\n\n", "data: {\"token\":\ndata: \"‹withheld›\"}\n\n"),
             ("data: {\"token\":[\nid: 1\ndata: \"S\"]}\n\n", "data: ‹withheld›\nid: 1\ndata: ‹withheld›\n\n"),

@@ -130,6 +130,9 @@ struct RequestURLTests {
         #expect(HTTPRequest("\(url)&page=\(id)").route == "https://‹withheld›@h:8443/{}/?{}&page={}")
         #expect(HTTPRequest("\(raw: "/v2")/users/\(id)").route == "{}/users/{}")
         #expect(HTTPRequest("a/\(raw: "https://h")").route == "a/{}")
+        // A path behind a host isn't part of that.
+        #expect(HTTPRequest("https://h\(path: "/users/1")").route == "https://h/{}")
+        #expect(HTTPRequest("https://h\(raw: "/users/1")").route == "https://h/{}")
     }
 
     @Test func aURLInterpolatedAloneHasNoRoute() throws {

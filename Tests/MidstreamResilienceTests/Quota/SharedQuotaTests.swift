@@ -117,6 +117,25 @@ struct SharedQuotaTests {
         #expect(quota.given.withLock { $0 } == 1)
     }
 
+    @Test("doesn't get back the place of a request that is refused later than others have waited for")
+    func refusedLate() async throws {
+        let (quota, isLate, clock) = (SharedCounter([]), Locked(true), bench.clock)
+        let client = bench.client(
+            StubTransport.ok, maxRetries: 0,
+            interceptors: {
+                RateLimit(quota: quota)
+                ClosureHTTPInterceptor(stage: .exchange) { request, _ in
+                    if isLate.withLock({ $0 }) { clock.advance(by: .seconds(1)) }
+                    throw HTTPError(.overloaded, request: request, phase: .notSent)
+                }
+            })
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .overloaded)
+        isLate.withLock { $0 = false }
+        #expect(await httpError { try await client.send(HTTPRequest("/")) }?.code == .overloaded)
+        await eventually { quota.given.withLock { $0 } >= 1 }
+        #expect(quota.given.withLock { $0 } == 1)
+    }
+
     @Test("gets back every place, however many leave at once")
     func crowd() async throws {
         let gate = Gate()

@@ -229,6 +229,13 @@ struct EventSourceTests {
         #expect(error?.message == message)
     }
 
+    @Test("An error's request is that of the answer, behind a redirect")
+    func passedLimitBehindARedirect() async throws {
+        server.enqueue(.init(status: .temporaryRedirect, headers: ["Location": "/moved"]), Self.stream("data: abcdefgh\n\n"))
+        let error = await httpError { try await client.events(HTTPRequest("/"), lineLimit: 8).all() }
+        #expect(error?.request?.urlText.hasSuffix("/moved") == true)
+    }
+
     @Test("No wait is begun that would pass the deadline, which needn't cover bodies")
     func deadlineWhileWaiting() async throws {
         for _ in 0..<4 { server.enqueue(Self.stream("data: a\n\n")) }

@@ -205,8 +205,10 @@ struct DownloadTests {
     @Test(
         "Nor does a URL that is presigned anew",
         arguments: [
-            "versionId=7&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=a&X-Amz-Date=~&X-Amz-Expires=60&X-Amz-Signature=~",
-            "X-Goog-Credential=a&X-Goog-Date=~&X-Goog-Expires=60&generation=7&X-Goog-Signature=~", "sp=r&st=~&se=~&sv=2022&sig=~",
+            "versionId=7&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=a&X-Amz-Date=~&X-Amz-Expires=60&X-Amz-Signature=~"
+                + "&X-Amz-Security-Token=~",
+            "X-Goog-Credential=a&X-Goog-Date=~&X-Goog-Expires=60&generation=7&X-Goog-Signature=~",
+            "sp=r&st=~&se=~&skt=~&ske=~&sv=2022&sig=~",
             "Expires=~&Signature=~", "Policy=~&Signature=~&Key-Pair-Id=K",
         ])
     func presigned(query: String) async throws {

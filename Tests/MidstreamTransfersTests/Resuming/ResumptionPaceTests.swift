@@ -39,6 +39,30 @@ struct ResumptionPaceTests {
         #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=50000-"])
     }
 
+    @Test("Connections that break off together pause as the first of them does, and as long as any server asks")
+    func commonPause() async throws {
+        let (clock, draws) = (TestClock(), Locked([0.5]))
+        let random: @Sendable () -> Double = { draws.withLock { $0.popLast() ?? 1 } }
+        let client = testClient(
+            configuration: .init(timeout: nil, clock: clock, random: random), transport: StubTransport.ok
+        ) {
+            ClosureHTTPInterceptor { request, next in
+                let count = ResumptionCount(ResumptionPace(of: next))
+                let lost = HTTPError(.connectionLost, phase: .answered)
+                let busy = HTTPResponse(status: 503, headers: [.retryAfter: "7"], request: request)
+                let refused = HTTPError(.unacceptableStatus, response: busy, phase: .answered)
+                for (number, (first, second)) in [(lost, lost), (refused, lost), (lost, refused)].enumerated() {
+                    for error in [first, second] { #expect(count.next(after: number, pausingFor: error) == number + 1) }
+                    #expect(try await count.afterPause() == number + 1)
+                }
+                return try await next(request)
+            }
+        }
+        let (delays, result) = await clock.waits(3) { try await client.send(HTTPRequest("https://h/")) }
+        #expect(delays == [.milliseconds(250), .seconds(7), .seconds(7)])
+        #expect(try result.get().status == 200)
+    }
+
     /// Fails at the second request, as a proxy that is being restarted.
     private struct RestartedProxy: HTTPInterceptor {
         private let requests = Locked(0)

@@ -131,6 +131,26 @@ struct UploadTests {
         #expect(server.content.elementsEqual(Self.content.prefix(100_000)))
     }
 
+    @Test("Nor is another file of the same length and time that has taken its place")
+    func replacedFile() async throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let file = try folder.file(Self.content)
+        let other = folder.url.appendingPathComponent("other")
+        try Data(Self.content.reversed()).write(to: other)
+        for url in [file, other] {
+            try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: url.path)
+        }
+        let server = try UploadServer(.init(isTus: true, cuts: [100_000]))
+        let clock = TestClock()
+        let client = client(clock)
+        let uploading = Task { try await client.upload(.file(file), to: server.url, protocol: .tus) }
+        await clock.waitForSleepers(1)
+        #expect(rename(other.path, file.path) == 0)
+        clock.advance(by: .milliseconds(500))
+        #expect(await httpError { try await uploading.value }?.code == .bodyUnreadable)
+    }
+
     @Test("In parts, by wish or since the server takes no more", arguments: [true, false])
     func parts(isWish: Bool) async throws {
         let server = try UploadServer(

@@ -78,7 +78,8 @@
             closing.cancel()
             await #expect(throws: CancellationError.self) { try await closing.value }
             #expect(socket.closure?.code == .normal)
-            await #expect(throws: HTTPError.self) { try await socket.send("late") }
+            let late = await #expect(throws: HTTPError.self) { try await socket.send("late") }
+            #expect(late?.request?.urlText == socket.response.request.urlText)
         }
 
         @Test(arguments: [(1012, true), (nil, true), (1008, false), (1009, false)] as [(Int?, Bool)])

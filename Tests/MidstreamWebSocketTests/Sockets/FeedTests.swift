@@ -148,6 +148,20 @@
             try await feed.close()
         }
 
+        @Test func `Protocols that nobody changes are offered at each attempt`() async throws {
+            server.enqueue(
+                .webSocket(subprotocol: "chat") { socket in
+                    try await socket.close(1012)
+                    _ = try await socket.next()
+                }, .webSocket(subprotocol: "chat") { try await $0.echo() })
+            let feed = client().webSocket("feed", protocols: ["chat"]).reconnecting(.immediate)
+            var events = feed.makeAsyncIterator()
+            _ = try await delay(&events)
+            guard case .opened? = try await events.next() else { return _ = Issue.record("not opened again") }
+            #expect(server.requests.map { $0.headers["Sec-WebSocket-Protocol"] } == ["chat", "chat"])
+            try await feed.close()
+        }
+
         @Test func `A new token is fetched for a socket where one is needed`() async throws {
             struct Token: Authenticator {
                 func apply(_ credential: Int, to request: inout HTTPRequest) async throws {

@@ -268,6 +268,8 @@
         @Test func `A code that can't be sent leaves the feed as it is`() async throws {
             server.enqueue(.webSocket { try await $0.echo() })
             let feed = client().webSocket("feed").reconnecting()
+            let early = await #expect(throws: HTTPError.self) { try await feed.send("early") }
+            #expect(early?.request != nil)
             await #expect(throws: HTTPError.self) { try await feed.close(1005) }
             var events = feed.makeAsyncIterator()
             guard case .opened? = try await events.next() else { return _ = Issue.record("not opened") }

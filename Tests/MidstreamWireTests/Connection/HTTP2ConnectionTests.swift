@@ -393,6 +393,27 @@
             #expect(server.accepted == 2)
         }
 
+        @Test func `A connection whose reader is slow isn't given up`() async throws {
+            let transport = HTTP2Wire(tls: nil).transport()
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.headers([.ok], stream: first) + HTTP2Frame.data("a", stream: first))
+                // Before the answer to what follows.
+                if let second = peer.nextRequest() {
+                    peer.write(HTTP2Frame.data("b", stream: first) + HTTP2Frame.response("again", stream: second))
+                }
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.response("again", stream: stream)) }
+            }
+            let url = server.url
+            let body = try await transport.deliver(HTTPRequest(url)).body
+            let chunks = ChunkReader(body)
+            #expect(try await chunks.next() == Array("a".utf8))
+            _ = try await transport.deliver(request(url, .buffered(upTo: 10)))
+            body.close(late: HTTPError(.timeout, phase: .answered))
+            #expect(try await transport.deliver(request(url, .buffered(upTo: 10))).body.bytes == Array("again".utf8))
+            #expect(server.accepted == 1)
+        }
+
         @Test func `A server that answers is kept`() async throws {
             let settings = WireSettings(
                 TransportConfiguration(httpVersions: .http2PriorKnowledge),

@@ -121,6 +121,21 @@
             #expect(error?.message == "The server has ended the connection: COMPRESSION_ERROR.")
         }
 
+        @Test func `What a server has begun to answer when it asks for HTTP 1.1 is awaited`() async throws {
+            let mayEnd = DispatchSemaphore(value: 0)
+            let server = try HTTP2Server { peer in
+                guard peer.begin(), let first = peer.nextRequest() else { return }
+                peer.write(HTTP2Frame.headers([.ok], stream: first) + HTTP2Frame.goAway(last: first, 13))
+                mayEnd.wait()
+                peer.write(HTTP2Frame.data("ok", end: true, stream: first))
+                peer.connection.waitForEnd()
+            }
+            let url = server.url
+            let response = try await HTTP2Wire(tls: nil).transport().deliver(request(url, .streamed))
+            mayEnd.signal()
+            #expect(try await response.body.collect() == Array("ok".utf8))
+        }
+
         /// RFC 9112 §9.3: a server that says to keep the connection may close it all the same.
         @Test(arguments: [
             (307, 65_536, 2), (401, 65_536, 2), (403, 65_536, 2), (503, 65_536, 2), (200, 65_536, 1), (503, 1_000, 1),

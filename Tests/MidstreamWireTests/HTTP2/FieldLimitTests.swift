@@ -54,6 +54,11 @@
             }
         }
 
+        @Test func `A field whose name a terminal would obey isn't named`() async throws {
+            let result = try await outcome { Frame.response("ok", [HPACKField("up\u{1B}grade", "x")], stream: $0) }
+            #expect(result.httpError?.message == "The response broke a rule of HTTP/2: PROTOCOL_ERROR.")
+        }
+
         /// Of which most are indices of one that has come before: more frames for one head are refused.
         @Test(arguments: [(-1, true), (0, true), (1, false)])
         func `A head may have 256 KiB`(_ beyond: Int, _ isTaken: Bool) async throws {

@@ -79,6 +79,21 @@
             #expect(await onLoop(loop) { [loop.channels.count, loop.channels.expected] } == [4, 0])
         }
 
+        @Test func `A lookup that is given up takes no place any more`() async throws {
+            let gate = Gate()
+            defer { gate.open() }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    resolver: { _ in
+                        await gate.wait()
+                        return ["127.0.0.1"]
+                    }, connectTimeout: .milliseconds(20)))
+            let loop = try #require(transport.executor as? WireLoop)
+            let error = await httpError { try await transport.deliver(request("http://h.invalid/", .buffered(upTo: 10))) }
+            #expect(error?.code == .timeout)
+            #expect(await onLoop(loop) { [loop.channels.count, loop.channels.expected] } == [0, 0])
+        }
+
         @Test func `An unused connection is closed in time`() async throws {
             let server = try RawServer.ok()
             let transport = wireTransport(configuration: TransportConfiguration(idleConnectionLifetime: .milliseconds(20)))
@@ -185,9 +200,10 @@
         @Test func `No more dials that nobody waits for go on than connections are kept`() async {
             await #expect(processExitsWith: .success) {
                 DescriptorTests.allow(64)
+                let gate = Gate()
                 let transport = wireTransport(
                     configuration: TransportConfiguration(resolver: { _ in
-                        try await Task.sleep(for: .seconds(86_400))
+                        await gate.wait()
                         return []
                     }))
                 let loop = try #require(transport.executor as? WireLoop)
@@ -198,7 +214,7 @@
                     _ = await sent.result
                 }
                 #expect(await onLoop(loop) { loop.pool.dialCount } == 32)
-                transport.close()
+                gate.open()
             }
         }
 

@@ -144,11 +144,17 @@
 
         @Test func `Of a client certificate it is told what can't be used`() async throws {
             let (certificate, key) = (Servers["CLIENT_CERT"], Servers["CLIENT_KEY"])
+            let folder = try TemporaryFolder()
+            defer { withExtendedLifetime(folder) {} }
+            let keyless = folder.url.path + "/keyless.p12"
+            let export = ["pkcs12", "-export", "-nokeys", "-in", certificate, "-passout", "pass:p", "-out", keyless]
+            #expect(try await ChildProcess.run("/usr/bin/openssl", export).status == .exited(0))
             let faults: [(TLSConfiguration.ClientCertificate, String)] = [
                 (.init(certificate: certificate, key: certificate), "no private key is there"),
                 (.init(certificate: key, key: key), "no certificate that can be read"),
-                (.init(certificate: certificate, key: Servers["SERVER_KEY"]), "don't go together"),
+                (.init(certificate: certificate, key: Servers["SERVER_KEY"]), "don't go together (private key mismatch)."),
                 (.init(pkcs12: certificate, password: nil), "no archive"),
+                (.init(pkcs12: keyless, password: "p"), "can't be used: it has no key."),
             ]
             for (certificate, reason) in faults {
                 let transport = transport(trusting: Servers["CA"]) { $0.tls.clientCertificate = certificate }
