@@ -8,21 +8,9 @@ import Testing
 
 @Suite("A body that is stored while it is read", .leavesNothing, .timeLimit(.minutes(10)))
 struct RecordingTests {
-    /// Notes how it is closed.
-    private final class Source: IncomingBody {
-        let closings = Locked<[HTTPError.Code?]>([])
-
-        nonisolated(nonsending) func next() async throws -> [UInt8]? { [1] }
-        func close() { closings.withLock { $0.append(nil) } }
-        func close(late error: HTTPError) { closings.withLock { $0.append(error.code) } }
-        var isSpent: Bool { false }
-        var trailers: HTTPHeaders? { nil }
-        var metrics: TransportMetrics? { nil }
-    }
-
     @Test("tells what it comes from that a chunk of it hasn't come in time")
     func late() async throws {
-        let source = Source()
+        let source = ClosingBody()
         let bench = CacheBench { request in
             HTTPResponse(
                 status: .partialContent,

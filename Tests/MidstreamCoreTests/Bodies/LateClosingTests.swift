@@ -7,23 +7,11 @@ import Testing
 /// By which a transport knows that the connection may be dead.
 @Suite("A body that is given up since a chunk hasn't come in time", .leavesNothing)
 struct LateClosingTests {
-    /// Notes how it is closed.
-    private final class Source: IncomingBody {
-        let closings = Locked<[HTTPError.Code?]>([])
-
-        nonisolated(nonsending) func next() async throws -> [UInt8]? { [1] }
-        func close() { closings.withLock { $0.append(nil) } }
-        func close(late error: HTTPError) { closings.withLock { $0.append(error.code) } }
-        var isSpent: Bool { false }
-        var trailers: HTTPHeaders? { nil }
-        var metrics: TransportMetrics? { nil }
-    }
-
     enum Wrapping: CaseIterable { case observed, mapped, timed, rewound }
 
     @Test("tells so whatever it comes from", arguments: Wrapping.allCases)
     func passedOn(by wrapping: Wrapping) async throws {
-        let source = Source()
+        let source = ClosingBody()
         let body = HTTPBody.incoming(source)
         let wrapped =
             switch wrapping {

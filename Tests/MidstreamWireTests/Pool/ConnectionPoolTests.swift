@@ -80,14 +80,10 @@
         }
 
         @Test func `A lookup that is given up takes no place any more`() async throws {
-            let gate = Gate()
-            defer { gate.open() }
+            let resolver = HoldingResolver(holding: 1)
+            defer { resolver.gate.open() }
             let transport = wireTransport(
-                configuration: TransportConfiguration(
-                    resolver: { _ in
-                        await gate.wait()
-                        return ["127.0.0.1"]
-                    }, connectTimeout: .milliseconds(20)))
+                configuration: TransportConfiguration(resolver: resolver.addresses, connectTimeout: .milliseconds(20)))
             let loop = try #require(transport.executor as? WireLoop)
             let error = await httpError { try await transport.deliver(request("http://h.invalid/", .buffered(upTo: 10))) }
             #expect(error?.code == .timeout)
@@ -180,17 +176,13 @@
 
         /// Which has none of its own yet, since its name is being looked up.
         @Test func `A dial that nobody waits for any more ends where no connection is kept`() async throws {
-            let gate = Gate()
-            defer { gate.open() }
+            let resolver = HoldingResolver(holding: 1)
+            defer { resolver.gate.open() }
             let transport = wireTransport(
-                configuration: TransportConfiguration(
-                    resolver: { _ in
-                        await gate.wait()
-                        return ["127.0.0.1"]
-                    }, keepsConnections: false))
+                configuration: TransportConfiguration(resolver: resolver.addresses, keepsConnections: false))
             let loop = try #require(transport.executor as? WireLoop)
             let first = Task { try await transport.deliver(request("http://h.invalid/", .buffered(upTo: 10))) }
-            await gate.reached()
+            await resolver.gate.reached()
             first.cancel()
             _ = await first.result
             #expect(await onLoop(loop) { loop.pool.dialCount } == 0)
