@@ -106,6 +106,7 @@ extension ResponseCache {
         }
         let announced = part.upperBound - part.lowerBound
         guard count ?? announced == announced else { return nil }
+        target.isPart = true
         target.offset = part.lowerBound
         target.expected = announced
         target.length = total

@@ -89,6 +89,25 @@ struct RecordingTests {
     /// What comes when a whole body is stored.
     enum Part: CaseIterable { case ofCutWhole, ofAnotherVersion, ofTheSameVersion }
 
+    @Test("is kept as a part only if its bytes have passed as they are", arguments: [true, false], [true, false])
+    func changedOnItsWay(isChanged: Bool, isCut: Bool) async throws {
+        let store = NotingStore(boundsItsTime: true)
+        store.gate.open()
+        let bench = CacheBench(store: store) { request in
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Length": "3"]
+            if !isCut { headers["Content-Range"] = "bytes 0-2/4" }
+            let body = ArrivingBody(
+                [[1], [2, 3]].dropLast(isCut ? 1 : 0), thenThrowing: isCut ? HTTPError(.connectionLost) : nil)
+            return HTTPResponse(
+                status: isCut ? 200 : 206, headers: headers,
+                body: .incoming(body, length: 3).mapChunks(length: 3) { isChanged ? $0.map { $0 + 1 } : $0 }, request: request)
+        }
+        let response = try await bench.client.stream(HTTPRequest(CacheBench.url, headers: isCut ? [:] : ["Range": "bytes=0-2"]))
+        _ = try? await response.body.collect()
+        await eventually { store.calls.withLock { $0.last } != "written" }
+        #expect(store.calls.withLock { $0.last } == (isChanged ? "abandoned" : "committed"))
+    }
+
     @Test("isn't kept in the place of a whole one when it is a part", arguments: Part.allCases)
     func partAfterWhole(part: Part) async throws {
         let store = NotingStore(boundsItsTime: true)

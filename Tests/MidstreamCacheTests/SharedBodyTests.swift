@@ -24,6 +24,16 @@ struct SharedBodyTests {
         #expect(isClosed.withLock { $0 } && body.join() == nil)
     }
 
+    @Test("a reader is told that other bytes were made of those that came")
+    func transformed() async throws {
+        let source = try #require(HTTPBody.incoming(ArrivingBody([[1], [2]])).mapChunks { $0 + $0 }.incoming)
+        let body = SharedBody(source, length: nil, keptBytes: 10) {}
+        let reader = try #require(body.join())
+        #expect(!reader.isTransformed)
+        _ = try await reader.collect()
+        #expect(reader.isTransformed)
+    }
+
     @Test("a reader that leaves doesn't hold up the others, and the last one closes the source")
     func leavingReaders() async throws {
         let source = ArrivingBody((0..<1000).map { _ in [UInt8](repeating: 1, count: 1000) })

@@ -8,6 +8,8 @@ extension HTTPBody {
         let state = Locked((stored: Result<ChunkReader?, any Error>.success(ChunkReader(stored)), left: count))
         let rest = ChunkReader(arriving)
         return .incoming(length: length) {
+            arriving.isTransformed
+        } next: {
             do {
                 if let chunk = try await state.withLock({ $0.stored }).get()?.next() { return chunk }
                 state.withLock { $0.stored = .success(nil) }
@@ -17,6 +19,12 @@ extension HTTPBody {
                 throw error
             }
             let chunk = try await rest.next()
+            if arriving.isTransformed {
+                arriving.close()
+                throw HTTPError(
+                    .protocolViolation, "What was made of the bytes that came needn't go on with those that are stored.",
+                    phase: .answered)
+            }
             let left = state.withLock { state in
                 state.left -= Int64(chunk?.count ?? 0)
                 return state.left
@@ -44,6 +52,8 @@ extension HTTPBody {
     func forgotten(by forget: @escaping @Sendable () async -> Void) -> HTTPBody {
         let chunks = ChunkReader(self)
         return .incoming(length: length) {
+            isTransformed
+        } next: {
             do {
                 return try await chunks.next()
             } catch let error as HTTPError where error.code == .digestMismatch {

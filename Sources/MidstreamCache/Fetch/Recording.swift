@@ -13,6 +13,8 @@ final class Recording: Sendable {
         let asked: CacheKey
         /// The place of the first byte.
         var offset: Int64 = 0
+        /// Whether it brings a part by what it says.
+        var isPart = false
         /// How many bytes there have to be; nil: as many as come.
         var expected: Int64?
         /// The length of the whole, when it is known beforehand.
@@ -61,6 +63,8 @@ final class Recording: Sendable {
         /// Nil while it is at work, and when it is done.
         var writer: (any CacheWriter)?
         var written: Int64 = 0
+        /// Whether a transformation has made other bytes of those that came, to which a part needn't fit.
+        var isTransformed = false
         /// Whether the body has ended before its end.
         var isCut = false
     }
@@ -80,9 +84,10 @@ final class Recording: Sendable {
     }
 
     /// Takes the next bytes.
-    nonisolated(nonsending) func write(_ bytes: [UInt8]) async {
+    nonisolated(nonsending) func write(_ bytes: [UInt8], isTransformed: Bool = false) async {
         let (writer, written) = state.withLock { state in
             state.written += Int64(bytes.count)
+            state.isTransformed = isTransformed
             return (state.writer.take(), state.written)
         }
         guard let writer else { return }
@@ -123,9 +128,11 @@ final class Recording: Sendable {
     }
 
     nonisolated(nonsending) private func commit(isCut: Bool) async {
-        let (writer, written) = state.withLock { ($0.writer.take(), $0.written) }
+        let (writer, written, isTransformed) = state.withLock { ($0.writer.take(), $0.written, $0.isTransformed) }
         guard let writer else { return }
-        guard let entry = target.entry(holding: written, isCut: isCut) else { return await giveUp(writer, .abandoned) }
+        guard !isTransformed || !isCut && !target.isPart, let entry = target.entry(holding: written, isCut: isCut) else {
+            return await giveUp(writer, .abandoned)
+        }
         do {
             let isStored = try await writer.commit(entry) { [permit, target] in target.isCurrent(by: permit) }
             if !isStored { await writer.abandon() }
@@ -159,7 +166,7 @@ final class RecordedBody: IncomingBody {
                 await recording.finish()
                 return nil
             }
-            await recording.write(chunk)
+            await recording.write(chunk, isTransformed: source.isTransformed)
             return chunk
         } catch {
             if error.isLoss { recording.stop() } else { await recording.discard() }
@@ -178,6 +185,7 @@ final class RecordedBody: IncomingBody {
     }
 
     var isSpent: Bool { source.isSpent }
+    var isTransformed: Bool { source.isTransformed }
     var trailers: HTTPHeaders? { source.trailers }
     var metrics: TransportMetrics? { source.metrics }
 }

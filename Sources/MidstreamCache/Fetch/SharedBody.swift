@@ -83,6 +83,8 @@ final class SharedBody: Sendable {
         }
         return number.map { number in
             HTTPBody.incoming(length: length) {
+                self.source.isTransformed
+            } next: {
                 try await self.next(number)
             } trailers: {
                 self.trailers

@@ -142,6 +142,7 @@ private final class RewoundIncoming: IncomingBody {
     }
 
     var isSpent: Bool { state.withLock { $0.isSpent } }
+    var isTransformed: Bool { source.isTransformed }
     var trailers: HTTPHeaders? { source.trailers }
     var metrics: TransportMetrics? { source.metrics }
 }

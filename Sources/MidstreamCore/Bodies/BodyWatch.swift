@@ -120,6 +120,7 @@ final class ObservedIncoming: ReadyBody {
 
     var hasArrived: Bool { (source as? any ReadyBody)?.hasArrived == true }
     var isSpent: Bool { source.isSpent }
+    var isTransformed: Bool { source.isTransformed }
     var trailers: HTTPHeaders? { source.trailers }
     var metrics: TransportMetrics? { source.metrics }
 }

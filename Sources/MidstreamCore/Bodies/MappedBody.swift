@@ -19,15 +19,16 @@ extension HTTPBody {
     public func mapChunks(
         length: Int64? = nil, _ transform: @escaping @Sendable ([UInt8]) async throws -> [UInt8]
     ) -> HTTPBody {
-        transformed(length: length, contentType: nil) { ChunkTransform(onChunk: transform) { _ in } }
+        transformed(length: length, contentType: nil, isTransformed: true) { ChunkTransform(onChunk: transform) { _ in } }
     }
 
     /// A body whose readings are transformed, each by a transform of its own that begins with the first chunk or the end. An error is
     /// thrown again by each further read, and closes a body that is arriving.
     func transformed(
-        length: Int64?, contentType: String?, _ begin: @escaping @Sendable () throws -> ChunkTransform
+        length: Int64?, contentType: String?, isTransformed: Bool = false,
+        _ begin: @escaping @Sendable () throws -> ChunkTransform
     ) -> HTTPBody {
-        replacingChunks(length: length, contentType: contentType) { body in
+        replacingChunks(length: length, contentType: contentType, isTransformed: isTransformed) { body in
             var chunks = body.makeAsyncIterator()
             // Where the length is dropped nobody else compares it. That of a file isn't announced, and it may have grown.
             var left = length == nil && body.filePath == nil ? body.length : nil
@@ -60,6 +61,8 @@ private struct TransformedReading {
     private var transform: ChunkTransform?
     private var failure: (any Error)?
     private var isAtEnd = false
+    /// Whether another chunk was made of one.
+    private(set) var hasChanged = false
 
     init(_ begin: @escaping () throws -> ChunkTransform) { self.begin = begin }
 
@@ -70,7 +73,11 @@ private struct TransformedReading {
         do {
             let transform = try transform ?? begin()
             self.transform = transform
-            if let chunk { return try await transform.onChunk(chunk) }
+            if let chunk {
+                let made = try await transform.onChunk(chunk)
+                hasChanged = hasChanged || made != chunk
+                return made
+            }
             isAtEnd = true
             try transform.atEnd(trailers())
             return nil
@@ -86,6 +93,7 @@ private final class TransformedIncoming: IncomingBody {
     private let source: any IncomingBody
     /// Taken out while somebody reads.
     private let reading: Locked<TransformedReading?>
+    private let hasChanged = Locked(false)
 
     init(_ source: any IncomingBody, _ begin: @escaping @Sendable () throws -> ChunkTransform) {
         self.source = source
@@ -94,7 +102,10 @@ private final class TransformedIncoming: IncomingBody {
 
     func next() async throws -> [UInt8]? {
         guard var taken = reading.withLock({ $0.take() }) else { throw HTTPError.beingRead() }
-        defer { reading.withLock { $0 = taken } }
+        defer {
+            if taken.hasChanged { hasChanged.withLock { $0 = true } }
+            reading.withLock { $0 = taken }
+        }
         do {
             return try await taken.next {
                 try await source.next()
@@ -110,6 +121,7 @@ private final class TransformedIncoming: IncomingBody {
     func close() { source.close() }
     func close(late error: HTTPError) { source.close(late: error) }
     var isSpent: Bool { source.isSpent }
+    var isTransformed: Bool { hasChanged.withLock { $0 } || source.isTransformed }
     var trailers: HTTPHeaders? { source.trailers }
     var metrics: TransportMetrics? { source.metrics }
 }

@@ -85,9 +85,11 @@ extension HTTPBody {
 
     /// The body with other chunks: as replayable as it is, closed with it. No bytes in memory stay none.
     ///
-    /// - Parameter length: Looked up each time, as by ``FreshChunks``.
+    /// - Parameters:
+    ///   - length: Looked up each time, as by ``FreshChunks``.
+    ///   - isTransformed: Whether the chunks may have other bytes.
     func replacingChunks(
-        length: @escaping @autoclosure @Sendable () -> Int64?, contentType: String?,
+        length: @escaping @autoclosure @Sendable () -> Int64?, contentType: String?, isTransformed: Bool = false,
         _ chunks: @escaping @Sendable (HTTPBody) -> ChunkIterator, incoming: (any IncomingBody) -> any IncomingBody
     ) -> HTTPBody {
         if bytes?.isEmpty == true { return HTTPBody(.empty, contentType: contentType) }
@@ -95,9 +97,12 @@ extension HTTPBody {
         if flaw != nil { return HTTPBody(storage, contentType: contentType) }
         switch storage {
         case .empty, .bytes, .file, .stream:
-            let made = FreshChunks(length: length(), closing: { close() }) { chunks(inPieces) }
+            let isTransformed = isTransformed || self.isTransformed
+            let made = FreshChunks(length: length(), isTransformed: isTransformed, closing: { close() }) { chunks(inPieces) }
             return HTTPBody(.stream(made), contentType: contentType)
-        case .once: return HTTPBody(.once(OnceChunks(of: self, length: length()) { chunks(self) }), contentType: contentType)
+        case .once:
+            let made = OnceChunks(of: self, length: length(), isTransformed: isTransformed) { chunks(self) }
+            return HTTPBody(.once(made), contentType: contentType)
         case .incoming(let arriving):
             return HTTPBody(
                 .incoming(IncomingChunks(source: incoming(arriving.source), length: length())), contentType: contentType)

@@ -43,7 +43,7 @@ extension HTTPBody {
                 close()
                 guard ending.isLate else { return try ending.result.get() }
                 throw error()
-            }, trailers: { self.incoming?.trailers }, metrics: { self.incoming?.metrics },
+            }, trailers: { self.incoming?.trailers }, metrics: { self.incoming?.metrics }, isTransformed: { self.isTransformed },
             close: { late in if let late { close(late: late) } else { close() } })
         return HTTPBody(.incoming(IncomingChunks(source: source, length: length)), contentType: contentType)
     }

@@ -100,21 +100,25 @@ final class FreshChunks: Sendable {
     let close: @Sendable () -> Void
     /// Why they can't be sent, where that was known when they were made.
     let flaw: HTTPError?
+    let isTransformed: Bool
 
     /// - Parameter length: Looked up each time, since a file may grow until it is sent.
     init(
-        length: @escaping @autoclosure @Sendable () -> Int64?, closing close: @escaping @Sendable () -> Void = {},
+        length: @escaping @autoclosure @Sendable () -> Int64?, isTransformed: Bool = false,
+        closing close: @escaping @Sendable () -> Void = {},
         _ make: @escaping @Sendable () -> ChunkIterator
     ) {
         measure = length
         self.make = make
         self.close = close
+        self.isTransformed = isTransformed
         flaw = nil
     }
 
     /// Chunks whose reading fails.
     init(_ flaw: HTTPError) {
         self.flaw = flaw
+        isTransformed = false
         measure = { nil }
         make = { .failing(flaw) }
         close = {}
@@ -159,6 +163,7 @@ struct IncomingChunks: Sendable {
 /// Chunks that can be handed out a single time.
 final class OnceChunks: Sendable {
     let length: Int64?
+    let isTransformed: Bool
     /// Makes the chunks; nil once they were handed out.
     private let make: Locked<(@Sendable () -> ChunkIterator)?>
     private let original: HTTPBody?
@@ -169,10 +174,11 @@ final class OnceChunks: Sendable {
     ///   - original: The body that the chunks are read from. Once it is read, this one can't be.
     ///   - begun: The same, when its reading has begun and goes on in this one.
     init(
-        of original: HTTPBody? = nil, continuing begun: HTTPBody? = nil, length: Int64?,
+        of original: HTTPBody? = nil, continuing begun: HTTPBody? = nil, length: Int64?, isTransformed: Bool = false,
         _ make: @escaping @Sendable () -> ChunkIterator
     ) {
         self.length = length
+        self.isTransformed = isTransformed || (original ?? begun)?.isTransformed == true
         self.original = original
         source = original ?? begun
         self.make = Locked(make)
@@ -208,6 +214,8 @@ package protocol IncomingBody: AnyObject, Sendable {
     func close(late error: HTTPError)
     /// Whether reading has begun.
     var isSpent: Bool { get }
+    /// Whether a transformation has made other bytes of those that came.
+    var isTransformed: Bool { get }
     /// The fields after the body (RFC 9110 §6.5), once the end has been read.
     var trailers: HTTPHeaders? { get }
     /// The transport's measurements, once the end has been read.
@@ -219,5 +227,6 @@ package protocol IncomingBody: AnyObject, Sendable {
 
 extension IncomingBody {
     package func close(late error: HTTPError) { close() }
+    package var isTransformed: Bool { false }
     package var arrivals: CallersExecutor? { nil }
 }

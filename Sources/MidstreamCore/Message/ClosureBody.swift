@@ -10,13 +10,15 @@ final class ClosureBody: IncomingBody {
     private let chunk: @Sendable () async throws -> [UInt8]?
     private let fieldsBehind: @Sendable () -> HTTPHeaders?
     private let measurements: @Sendable () -> TransportMetrics?
+    private let isChanged: @Sendable () -> Bool
     private let giveUp: @Sendable (_ late: HTTPError?) -> Void
 
     init(
         next: @escaping @Sendable () async throws -> [UInt8]?, trailers: @escaping @Sendable () -> HTTPHeaders?,
-        metrics: @escaping @Sendable () -> TransportMetrics?, close: @escaping @Sendable (_ late: HTTPError?) -> Void
+        metrics: @escaping @Sendable () -> TransportMetrics?, isTransformed: @escaping @Sendable () -> Bool = { false },
+        close: @escaping @Sendable (_ late: HTTPError?) -> Void
     ) {
-        (chunk, fieldsBehind, measurements, giveUp) = (next, trailers, metrics, close)
+        (chunk, fieldsBehind, measurements, isChanged, giveUp) = (next, trailers, metrics, isTransformed, close)
     }
 
     deinit { close() }
@@ -55,6 +57,7 @@ final class ClosureBody: IncomingBody {
     }
 
     var isSpent: Bool { state.withLock { $0 != .unread } }
+    var isTransformed: Bool { isChanged() }
     var trailers: HTTPHeaders? { fieldsBehind() }
     var metrics: TransportMetrics? { measurements() }
 }

@@ -101,7 +101,18 @@ public struct HTTPBody: Sendable {
         trailers: @escaping @Sendable () -> HTTPHeaders? = { nil },
         metrics: @escaping @Sendable () -> TransportMetrics? = { nil }, close: @escaping @Sendable () -> Void
     ) -> HTTPBody {
-        .incoming(ClosureBody(next: next, trailers: trailers, metrics: metrics, close: { _ in close() }), length: length)
+        .incoming(length: length, isTransformed: { false }, next: next, trailers: trailers, metrics: metrics, close: close)
+    }
+
+    /// - Parameter isTransformed: Whether other bytes have been made of those that came.
+    package static func incoming(
+        length: Int64?, isTransformed: @escaping @Sendable () -> Bool, next: @escaping @Sendable () async throws -> [UInt8]?,
+        trailers: @escaping @Sendable () -> HTTPHeaders?, metrics: @escaping @Sendable () -> TransportMetrics?,
+        close: @escaping @Sendable () -> Void
+    ) -> HTTPBody {
+        let body = ClosureBody(
+            next: next, trailers: trailers, metrics: metrics, isTransformed: isTransformed, close: { _ in close() })
+        return .incoming(body, length: length)
     }
 
     /// - Parameters:
@@ -233,6 +244,17 @@ public struct HTTPBody: Sendable {
     /// The source of an arriving body; nil for any other.
     package var incoming: (any IncomingBody)? {
         if case .incoming(let chunks) = storage { chunks.source } else { nil }
+    }
+
+    /// Whether a transformation has made other bytes of those that came, as far as they were read; of a body that isn't arriving, whether it may.
+    /// A range of what a server sent doesn't go on with them.
+    package var isTransformed: Bool {
+        switch storage {
+        case .empty, .bytes, .file: false
+        case .stream(let chunks): chunks.isTransformed
+        case .once(let chunks): chunks.isTransformed
+        case .incoming(let chunks): chunks.source.isTransformed
+        }
     }
 
     /// Whether it can be read only once and has been.

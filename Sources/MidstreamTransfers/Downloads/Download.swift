@@ -259,6 +259,7 @@ final class Download: Sendable {
         }
         var position = range.lowerBound
         for try await chunk in response.body {
+            if response.body.isTransformed { try standAlone(range) }
             guard Int64(chunk.count) <= range.upperBound - position else {
                 // Nothing says where in the representation the chunks before it belong, and they are in the file.
                 try startAgain()
@@ -272,6 +273,13 @@ final class Download: Sendable {
         } else if position < range.upperBound {
             throw response.lost(at: position, of: range.upperBound)
         }
+    }
+
+    /// What a transformation has made of the bytes needn't go on with what it makes of a part.
+    private func standAlone(_ range: Range<Int64>) throws {
+        guard range.lowerBound == 0 else { throw StartsAgain(reason: "the bytes of parts are changed on the way") }
+        guard state.withLock({ $0.validator.take() }) != nil else { return }
+        try record()
     }
 
     /// What several connections can share; nil when one is enough.

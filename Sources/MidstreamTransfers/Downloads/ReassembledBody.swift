@@ -15,11 +15,16 @@ struct ReassembledBody {
     /// Whether the server has confirmed that nothing is missing.
     private var isAtEnd = false
 
+    private static let doNotFit = "What was made of a part's bytes needn't go on with what was made of those before."
+
     init(_ first: HTTPResponse) {
         (head, response, total) = (first, first, first.body.length)
     }
 
     private var count: Int64 { Int64(bytes.count) }
+
+    /// Whether its bytes aren't those that the server counts.
+    var isChanged: Bool { head.isDecodedUnseen || response.body.isTransformed }
 
     /// Whether the responses that were read are the whole.
     var isComplete: Bool { isAtEnd || (total.map { $0 == count } ?? (range == nil)) }
@@ -35,6 +40,7 @@ struct ReassembledBody {
             var position = range?.lowerBound ?? 0
             let end = range?.upperBound ?? total ?? .max
             for try await chunk in response.body {
+                if range != nil, response.body.isTransformed { throw response.violation(Self.doNotFit) }
                 guard Int64(chunk.count) <= end - position else {
                     throw response.violation("More than the announced \(end) bytes came.")
                 }

@@ -69,7 +69,7 @@ public struct ResumeBodies: HTTPInterceptor {
             } catch let error as HTTPError where error.mayPass {
                 failure = error
             }
-            guard !joined.head.isDecodedUnseen, let validator = StrongValidator(joined.head.headers) else { throw failure }
+            guard !joined.isChanged, let validator = StrongValidator(joined.head.headers) else { throw failure }
             attempts += 1
             guard attempts <= limit, next.call?.owner.takeRetry() == true else { throw failure }
             let response = try await rest(of: request, from: joined.bytes.count, validator, next)

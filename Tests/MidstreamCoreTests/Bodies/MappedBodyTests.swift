@@ -51,6 +51,35 @@ struct MappedBodyTests {
         #expect(sizes.withLock { $0 } == [65_536, 65_536, 18_928])
     }
 
+    @Test("whether bytes were changed is known through what is made of the body")
+    func changed() async throws {
+        func isTransformed(_ make: (HTTPBody) async throws -> HTTPBody) async throws -> Bool {
+            let body = try await make(.incoming(ArrivingBody([[1], [2]])))
+            #expect(!body.isTransformed)
+            _ = try await body.collect()
+            return body.isTransformed
+        }
+        #expect(try await isTransformed { $0.mapChunks { $0 == [1] ? $0 : [3] } })
+        #expect(try await !isTransformed { $0.mapChunks { $0 } })
+        let stopwatch = Stopwatch(on: ContinuousClock())
+        #expect(
+            try await isTransformed {
+                let (_, body) = try await $0.mapChunks { $0 == [1] ? $0 : [3] }.prefix(upTo: 1)
+                return body.observed { _ in
+                } onEnd: { _ in
+                }.checked { BodyCheck(onChunk: { _ in }, atEnd: { _ in }) }
+                    .timed(until: .seconds(3_600), of: stopwatch) { HTTPError(.timeout) }
+            })
+        // Nobody knows of these before they are read.
+        for body in [HTTPBody.stream { chunks("a") }, .once(chunks("a"))] {
+            #expect(!body.isTransformed && !body.checked { BodyCheck(onChunk: { _ in }, atEnd: { _ in }) }.isTransformed)
+            #expect(
+                body.mapChunks { $0 }.observed { _ in
+                } onEnd: { _ in
+                }.isTransformed)
+        }
+    }
+
     @Test("an empty result is skipped")
     func emptyResult() async throws {
         var read: [[UInt8]] = []
