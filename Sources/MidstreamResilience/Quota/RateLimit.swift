@@ -208,7 +208,12 @@ public final class RateLimit: HTTPInterceptor {
         _ next: Next<HTTPRequest, HTTPResponse>
     ) async throws {
         let (key, start) = (shelf.key, table.time.now(next))
-        let decision = try await quota.reserve(for: key, waitingAtMost: .nanoseconds(most))
+        let decision = try await next.position.withinTimeLeft(phase: .notSent) { position in
+            let decision = try await quota.reserve(for: key, waitingAtMost: .nanoseconds(most))
+            // Nobody takes it then.
+            if case .sends = decision, position.isOver(position.due) { quota.startGivingBack(for: key) }
+            return decision
+        }
         if let reason = (quota as? any Degradable)?.degradation {
             next.position.record({ .degraded("the quota of \(key)", because: reason) }, about: request)
         }

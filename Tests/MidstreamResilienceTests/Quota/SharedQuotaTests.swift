@@ -186,23 +186,30 @@ struct SharedQuotaTests {
 
     /// Waits for as long as it may.
     private struct Silence: Quota {
+        let given = Locked(0)
+
+        func giveBack(for key: String) async { given.withLock { $0 += 1 } }
+
         func reserve(for key: String, waitingAtMost longest: Duration) async throws -> QuotaDecision {
-            try await untilCancelled()
+            try? await untilCancelled()
             return .sends(after: .zero)
         }
     }
 
-    @Test("that doesn't answer ends the request at its deadline, unsent")
-    func silent() async throws {
-        let client = client(Silence())
+    @Test(
+        "that doesn't answer ends the request when its time is over, unsent, and gets back its place", arguments: [true, false])
+    func silent(byDeadline: Bool) async throws {
+        let quota = Silence()
+        let client = client(quota)
         var request = HTTPRequest("/")
-        request.deadline = .seconds(2)
+        if byDeadline { request.deadline = .seconds(2) } else { request.timeout = .seconds(2) }
         let limited = request
         let call = Task { await httpError { try await client.send(limited) } }
         await bench.clock.waitForSleepers(1)
         bench.clock.advance(by: .seconds(2))
         let error = await call.value
-        #expect(error?.code == .deadlineExceeded && error?.phase == .notSent)
+        #expect(error?.code == (byDeadline ? .deadlineExceeded : .timeout) && error?.phase == .notSent)
+        await eventually { quota.given.withLock { $0 } == 1 }
     }
 
     @Test("that can't be reached ends the request as it says")
