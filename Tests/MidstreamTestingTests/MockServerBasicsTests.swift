@@ -24,6 +24,15 @@ import Testing
         #expect(server.requests.map(\.path) == ["/a", "/b", "/c", "/d"])
     }
 
+    @Test func aRequestThatDoesNotComeIsAFailure() async throws {
+        let server = try MockServer()
+        defer { server.shutdown() }
+        let failure = await #expect(throws: MockServer.Failure.self) { try await server.takeRequest(within: .zero) }
+        #expect(failure?.description == "No request came within 0.0 seconds.")
+        _ = try await CurlCommand.run(server.url("/a"))
+        #expect(try await server.takeRequest(within: .zero).path == "/a")
+    }
+
     @Test func aSingleResponseWithoutArgumentsIsNoEmptyArray() async throws {
         let server = try MockServer()
         defer { server.shutdown() }

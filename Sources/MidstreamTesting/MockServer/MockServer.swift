@@ -112,8 +112,13 @@ public final class MockServer: Sendable {
 
     /// Waits for the next request that wasn't taken yet, in the order in which they came.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled; ``Failure`` when the server is shut down and none is left.
-    public func takeRequest() async throws -> RecordedRequest { try await state.log.take() }
+    /// - Parameter limit: How long it may take to come, in real time, whatever the server's clock; a minute by default, so that a test ends
+    ///   for whose request something else was sent, or nothing.
+    /// - Throws: `CancellationError` when the task is cancelled; ``Failure`` when none has come in time, or the server is shut down and none
+    ///   is left.
+    public func takeRequest(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
+        try await state.log.take(within: limit)
+    }
 
     /// The requests so far, taken or not, in the order in which they were complete; see ``Limits/keptRequests``.
     public var requests: [RecordedRequest] { state.log.requests }
@@ -131,7 +136,7 @@ public final class MockServer: Sendable {
     public func closeConnections() { state.listener.interruptConnections() }
 
     /// Stops listening and closes everything at once; stalled connections and closures that never return don't hold it up. Waiting
-    /// ``takeRequest()`` calls end. Harmless when repeated.
+    /// ``takeRequest(within:)`` calls end. Harmless when repeated.
     public func shutdown() { state.shutdown() }
 }
 

@@ -40,7 +40,7 @@ final class RequestLog: Sendable {
         }
     }
 
-    func take() async throws -> RecordedRequest {
+    func take(within limit: Duration) async throws -> RecordedRequest {
         try Task.checkCancellation()
         let waiter = Suspension<RecordedRequest?>()
         let request = try state.withLock { state -> RecordedRequest? in
@@ -50,8 +50,10 @@ final class RequestLog: Sendable {
             return nil
         }
         if let request { return request }
-        guard case .value(let taken) = await waiter.wait() else {
+        let ending = await waiter.wait(for: limit, on: .system)
+        guard case .value(let taken) = ending else {
             state.withLock { $0.waiters.removeAll { $0 == waiter } }
+            if case .timedOut = ending { throw MockServer.Failure("No request came within \(limit).") }
             throw CancellationError()
         }
         guard let taken else { throw Self.closed }
