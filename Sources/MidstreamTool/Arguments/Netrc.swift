@@ -12,13 +12,14 @@ struct Netrc {
 
     /// Reads a file that nobody else can read, wherever a link leads.
     init(contentsOf path: String) throws {
-        let unreadable = UsageError("can't read the file '\(path)'")
+        let file = try ValueSource.opened(path)
         var status = stat()
-        guard let file = FileHandle(forReadingAtPath: path), fstat(file.fileDescriptor, &status) == 0 else { throw unreadable }
-        guard status.st_mode & 0o077 == 0 else {
+        guard fstat(file.fileDescriptor, &status) == 0, status.st_mode & 0o077 == 0 else {
             throw UsageError("others can read the passwords in '\(path)': chmod 600 '\(path)'")
         }
-        guard let data = try? file.readToEnd() ?? Data(), let text = String(data: data, encoding: .utf8) else { throw unreadable }
+        guard let data = try? file.readToEnd() ?? Data(), let text = String(data: data, encoding: .utf8) else {
+            throw UsageError("'\(path)' isn't text in UTF-8")
+        }
         self.init(text)
     }
 

@@ -11,7 +11,7 @@ struct ValueSource {
 
     /// The path of a file, as it is.
     static func readable(_ path: String) throws -> String {
-        guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("can't read the file '\(path)'") }
+        guard access(path, R_OK) == 0 else { throw unreadable(path, errno) }
         return path
     }
 
@@ -49,7 +49,7 @@ struct ValueSource {
     }
 
     private static func content(of file: FileHandle, _ path: String) throws -> Data {
-        guard let content = try? file.readToEnd() ?? Data() else { throw UsageError("can't read the file '\(path)'") }
+        guard let content = try? file.readToEnd() ?? Data() else { throw unreadable(path, EIO) }
         return content
     }
 
@@ -59,8 +59,17 @@ struct ValueSource {
         return standardInput
     }
 
-    private static func opened(_ path: String) throws -> FileHandle {
-        guard let file = FileHandle(forReadingAtPath: path) else { throw UsageError("can't read the file '\(path)'") }
+    /// A file that is there to be read, or a pipe.
+    static func opened(_ path: String) throws -> FileHandle {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable(path, errno) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { throw unreadable(path, EISDIR) }
         return file
+    }
+
+    private static func unreadable(_ path: String, _ reason: Int32) -> UsageError {
+        UsageError("can't read the file '\(path)': \(String(cString: strerror(reason)))")
     }
 }

@@ -36,8 +36,7 @@ struct Batch {
     ///
     /// - Throws: Why the rest of the input couldn't be read, too; what stood before that has been answered.
     func run() async throws -> Int32 {
-        let input = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
-        guard let input else { throw UsageError("can't read the file '\(file)'") }
+        let input = file == "-" ? FileHandle.standardInput : try ValueSource.opened(file)
         let transport = try arguments.transport.transport()
         let recording = try Recording(arguments)
         let client = Invocation(arguments).client(recording.observers, transport, bodyLimit: Self.limit)
