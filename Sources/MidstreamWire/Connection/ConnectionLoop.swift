@@ -11,6 +11,8 @@
         var lastWholeWait: Int { get }
         /// Ends a transfer of which nothing more will come; without a failure its response is whole.
         func finish(_ transfer: Transfer, _ failure: (any Error)?, isClean: Bool)
+        /// Sends a transfer over any connection that has room for it, or a further one.
+        func connect(_ transfer: WireTransfer)
         /// Sends a transfer over a connection that hasn't served, as far as the limits allow; those that come together share one.
         func connectAnew(_ transfer: WireTransfer)
         /// The connection has no transfer any more, and may have another.

@@ -44,7 +44,7 @@
         /// Whether a further stream joins those that wait.
         var mustWait: Bool { waiting.count > 0 || !hasPlace }
 
-        private var hasPlace: Bool { submitted < session?.streamLimit ?? .max }
+        private var hasPlace: Bool { submitted < (hasSettings ? session?.streamLimit ?? .max : presumedLimit) }
 
         /// False when the session takes no further streams.
         func open(_ stream: HTTP2Stream, _ fields: HTTP2Fields) -> Bool {
@@ -61,6 +61,15 @@
                 guard open(next.stream, next.fields) else { return distrust() }
                 waiting.remove(next.stream)
             }
+        }
+
+        /// The server has told how many streams it takes at a time. Those beyond have come when nobody knew, and find another connection.
+        func didReceiveSettings() {
+            let isFirst = !hasSettings
+            hasSettings = true
+            openWaiting()
+            guard isFirst else { return }
+            for stream in waiting.all { stream.makeRoom() }
         }
 
         /// Lets no further streams begin, not even those that wait: its server was too slow, or the session takes none.

@@ -29,6 +29,11 @@
         var waiting = StreamLine()
         /// How many the session has whose end it hasn't told, those without a transfer included.
         @exclusivity(unchecked) var submitted = 0
+        /// How many streams the server takes before it has told: more may be refused, and a server that refuses many ends the connection. As many
+        /// as it has told on another one.
+        @exclusivity(unchecked) var presumedLimit = 1
+        /// It has told.
+        @exclusivity(unchecked) var hasSettings = false
         /// The one whose fields come: they come together (RFC 9113 §4.3).
         @exclusivity(unchecked) private var receiving: HTTP2Stream?
         @exclusivity(unchecked) private var hasServed = false

@@ -80,6 +80,9 @@
             _ = fields.withValues { nghttp2_submit_trailer(session, stream, $0.baseAddress, $0.count) }
         }
 
+        /// The least that a server should take at a time (RFC 9113 §6.5.2).
+        static let usualStreamLimit = 100
+
         /// How many streams the server takes at a time; 100 before it has told.
         var streamLimit: Int {
             Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
@@ -218,7 +221,7 @@
             case NGHTTP2_HEADERS.rawValue: owner.receiveEndOfFields(endsStream: endsStream)
             case NGHTTP2_DATA.rawValue where endsStream: owner.streams[head.stream_id]?.receiveEnd()
             case NGHTTP2_RST_STREAM.rawValue: owner.streams[head.stream_id]?.isReset = true
-            case NGHTTP2_SETTINGS.rawValue: owner.openWaiting()
+            case NGHTTP2_SETTINGS.rawValue: owner.didReceiveSettings()
             case NGHTTP2_GOAWAY.rawValue:
                 owner.didReceiveGoAway(HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code))
             default: break

@@ -239,7 +239,7 @@
             if isUnseen, code == .http11Required { loop.leaveHTTP2(transfer.route) }
             if isUnseen, transfer.canBeSentAgain, transfer.refusals < Self.mostRefusals {
                 transfer.noteRefusal()
-                return goElsewhere(byHTTP1: code == .http11Required)
+                return code == .http11Required ? goElsewhere { $0.connectByHTTP1($1) } : goElsewhere()
             }
             // What a server gives as its reason it holds against this side, or has for any other: nothing is wrong with what it has sent.
             let kind: HTTPError.Code = code.isViolation && !isReset ? .protocolViolation : .connectionLost
@@ -259,15 +259,20 @@
             if !isClosed { goElsewhere(resetting: code) }
         }
 
-        private func goElsewhere(byHTTP1: Bool = false, resetting code: HTTP2ErrorCode? = nil) {
+        /// Its transfer, of which nothing has been sent, has too many before it here.
+        func makeRoom() { goElsewhere { $0.connect($1) } }
+
+        private func goElsewhere(
+            resetting code: HTTP2ErrorCode? = nil,
+            by way: @escaping @Sendable (any ConnectionLoop, WireTransfer) -> Void = { $0.connectAnew($1) }
+        ) {
             loop.letSleep(transfer)
             transfer.connection = nil
             connection.remove(self, code)
             // Not within the session's callbacks: what makes room for a connection may close this one, with the session.
             loop.post(
                 .run { [loop, transfer] in
-                    guard transfer.isUnderWay else { return }
-                    if byHTTP1 { loop.connectByHTTP1(transfer) } else { loop.connectAnew(transfer) }
+                    if transfer.isUnderWay { way(loop, transfer) }
                 })
         }
 

@@ -54,7 +54,7 @@
             connect(transfer)
         }
 
-        private func connect(_ transfer: WireTransfer) {
+        func connect(_ transfer: WireTransfer) {
             guard transfer.pipe == nil else { return connectAnew(transfer) }
             if let connection = pool.shared(transfer.route, growingTo: sharedLimitNow) { return connection.begin(transfer) }
             if let connection = pool.take(transfer.route) { return connection.begin(transfer) }

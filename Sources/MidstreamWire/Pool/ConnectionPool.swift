@@ -75,7 +75,13 @@
         /// Whether there are any on which streams may begin.
         func isShared(_ route: Route) -> Bool { destinations[route]?.shared.isEmpty == false }
 
-        func add(_ connection: HTTP2Connection) { destination(of: connection.route).shared.append(connection) }
+        func add(_ connection: HTTP2Connection) {
+            let destination = destination(of: connection.route)
+            if let told = destination.shared.last(where: \.hasSettings)?.session?.streamLimit {
+                connection.presumedLimit = min(max(told, 1), HTTP2Session.usualStreamLimit)
+            }
+            destination.shared.append(connection)
+        }
 
         /// No further stream begins on it.
         func retire(_ connection: HTTP2Connection) {

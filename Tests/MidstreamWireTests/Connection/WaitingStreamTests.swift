@@ -29,6 +29,36 @@
             #expect(error?.code == .timeout)
         }
 
+        /// Some take few, and end the connection of who begins many more.
+        @Test(arguments: [1, 2, 3])
+        func `No more begin than the server takes, though it hasn't told yet`(limit: Int) async throws {
+            let transport = wireTransport(configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge))
+            let (mayTell, most) = (DispatchSemaphore(value: 0), Locked(0))
+            let server = try RawServer.http2 { peer in
+                guard peer.readPreface() else { return }
+                var begun: [UInt32] = []
+                while begun.isEmpty, let frame = peer.readFrame() {
+                    if frame.kind == .headers { begun.append(frame.stream) }
+                }
+                mayTell.wait()
+                peer.write(HTTP2Frame.settings((3, UInt32(limit))))
+                guard peer.waitForEcho({ kind, stream in if kind == .headers { begun.append(stream) } }) else { return }
+                most.withLock { [begun] in $0 = max($0, begun.count) }
+                for stream in begun { peer.write(HTTP2Frame.response(stream: stream)) }
+                while let stream = peer.nextRequest() { peer.write(HTTP2Frame.response(stream: stream)) }
+            }
+            let url = server.url
+            let requests = (0..<7).map { _ in Task { try await transport.deliver(request(url, .buffered(upTo: 10))) } }
+            await eventually { await transport.statistics.activeRequests == 7 }
+            // More connections than requests are made where some find another one meanwhile.
+            for _ in 0..<100 { mayTell.signal() }
+            for request in requests {
+                let response = try await request.value
+                #expect(response.metrics?.resends == 0)
+            }
+            #expect(most.withLock { $0 } == limit)
+        }
+
         @Test func `They stay where another has waited too long for its own body`() async throws {
             let transport = wireTransport(
                 configuration: TransportConfiguration(httpVersions: .http2PriorKnowledge, maximumConnectionsPerHost: 1))
