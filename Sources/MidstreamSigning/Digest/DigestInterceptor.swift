@@ -106,7 +106,9 @@ public final class DigestInterceptor: HTTPInterceptor {
             guard Self.isAnswer(response, to: request) else { return response }
             takeNextNonce(from: response, for: origin, use?.challenge.realm)
             guard response.status == .unauthorized, let challenge = DigestChallenge.best(in: response.headers),
-                challenge.nonce != use?.challenge.nonce || challenge.realm != use?.challenge.realm,
+                challenge.nonce != use?.challenge.nonce || challenge.realm != use?.challenge.realm
+                    // Some servers take the session's hash from the nonce of each request, and not from the first (RFC 7616 §3.4.2).
+                    || (challenge.isSession && challenge.nonce != use?.challenge.firstNonce),
                 // A fresh nonce that has become stale already is replaced once more, not for ever.
                 freshChallenges == 0 || (freshChallenges == 1 && challenge.isStale)
             else { return response }

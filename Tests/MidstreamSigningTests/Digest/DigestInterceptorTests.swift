@@ -114,6 +114,32 @@ import Testing
         #expect(answers == expected)
     }
 
+    /// As Ruby's WEBrick.
+    @Test func aSessionBeginsAnewWhereTheServerTakesItsNonceFromEachRequest() async throws {
+        func challenge(_ nonce: String) -> HTTPHeaders {
+            [.wwwAuthenticate: #"Digest realm="r", nonce="\#(nonce)", qop=auth, algorithm=MD5-sess"#]
+        }
+        let stub = StubTransport(sequence: [
+            .respond(.unauthorized, headers: challenge("n1")),
+            .respond(.ok, headers: ["Authentication-Info": #"nextnonce="n2""#]),
+            .respond(.unauthorized, headers: challenge("n2")), .respond(.ok),
+            .respond(.unauthorized, headers: challenge("n2")),
+        ])
+        let clientNonces = Locked(["c1", "c2"])
+        let client = testClient(configuration: .init(validators: []), transport: stub) {
+            DigestInterceptor(
+                user: "Mufasa", password: "Circle of Life", clientNonce: { clientNonces.withLock { $0.removeFirst() } })
+        }
+        for _ in 0..<2 { #expect(try await client.send(HTTPRequest("https://a.example/")).status == .ok) }
+        let hash = HashFunction.md5.hexadecimal
+        let user = try hash("\(try hash("Mufasa:r:Circle of Life")):n2:c2")
+        let expected = try hash("\(user):n2:00000002:c2:auth:\(try hash("GET:/"))")
+        #expect(stub.requests.last?.headers[.authorization]?.contains("response=\"\(expected)\"") == true)
+        // Refused with a hash of its own nonce, the credentials are wrong.
+        #expect(try await client.send(HTTPRequest("https://a.example/")).status == .unauthorized)
+        #expect(stub.requests.count == 5)
+    }
+
     @Test func aNonceThatIsUsedUpIsGivenUp() async throws {
         let challenge: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#]
         let stub = StubTransport(sequence: [
