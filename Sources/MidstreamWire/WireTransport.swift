@@ -109,7 +109,15 @@
         }
     }
 
-    extension WireTransport: ChannelTransport {
+    extension WireTransport {
+        /// Makes a connection to an origin that carries no HTTP, by the transport's unix domain socket, proxy and limits; none that it keeps
+        /// is used for it. Nothing is offered by ALPN.
+        ///
+        /// - Parameters:
+        ///   - origin: An `https` one is secured.
+        ///   - tls: How, for an `https` origin; nil: as the transport is configured. Its files are read anew each time.
+        ///   - timeout: How long it may take, waiting for a free place among the transport's connections included.
+        /// - Throws: ``HTTPError`` as for a request that wasn't sent; `CancellationError`.
         package func connect(to origin: HTTPOrigin, tls: TLSConfiguration?, timeout: Duration) async throws -> any ByteChannel {
             try Task.checkCancellation()
             let arrived = try await pipe(to: origin, tls: tls, timeout: timeout).response()
