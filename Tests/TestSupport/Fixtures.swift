@@ -49,10 +49,8 @@ package final class ArrivedBody: ReadyBody {
         self.isLate = isLate
     }
 
-    package var hasArrived: Bool { !isLate && !isSpent }
-
     package func takeAll() -> [UInt8]? {
-        guard hasArrived else { return nil }
+        guard !isLate, !isSpent else { return nil }
         isTaken.withLock { $0 = true }
         return bytes
     }

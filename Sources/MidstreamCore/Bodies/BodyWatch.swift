@@ -118,7 +118,6 @@ final class ObservedIncoming: ReadyBody {
         if let end { watch.report(end) }
     }
 
-    var hasArrived: Bool { (source as? any ReadyBody)?.hasArrived == true }
     var isSpent: Bool { source.isSpent }
     var isTransformed: Bool { source.isTransformed }
     var trailers: HTTPHeaders? { source.trailers }

@@ -79,9 +79,6 @@
         /// Whether all that has come has been read.
         var isDrained: Bool { state.withLock { $0.pending.isEmpty } }
 
-        /// Whether it is complete, and nothing of it has been read.
-        package var hasArrived: Bool { state.withLock { $0.hasArrived } }
-
         // MARK: The loop's side
 
         /// Whether there is room for a piece; otherwise the reader resumes the transfer when it has caught up.
@@ -150,7 +147,7 @@
         /// All at once, when it is complete and nothing of it has been read.
         package func takeAll() -> [UInt8]? {
             state.withLock { state in
-                guard state.hasArrived else { return nil }
+                guard case .complete = state.end, !state.isSpent else { return nil }
                 (state.isSpent, state.isRead) = (true, true)
                 return state.takePending()
             }
@@ -173,10 +170,6 @@
     }
 
     extension BodyStream.State {
-        fileprivate var hasArrived: Bool {
-            if case .complete = end { !isSpent } else { false }
-        }
-
         fileprivate mutating func takePending() -> [UInt8] {
             var chunk: [UInt8] = []
             swap(&chunk, &pending)

@@ -15,7 +15,6 @@
         var isSpent: Bool { stream.isSpent }
         var trailers: HTTPHeaders? { stream.trailers }
         var metrics: TransportMetrics? { stream.metrics }
-        var hasArrived: Bool { stream.hasArrived }
         var arrivals: CallersExecutor? { stream.transfer?.loop.executor }
 
         func takeAll() -> [UInt8]? { stream.takeAll() }
