@@ -144,11 +144,11 @@ public final class ExchangeRecord: Sendable {
     ///
     /// - Parameter isBodyArriving: Whether the body of the response wasn't there yet, whatever that has in its place.
     package convenience init(
-        of request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, number: Int = 1, at date: Date,
-        start: Duration = .zero, duration: Duration, isBodyArriving: Bool = false
+        of request: HTTPRequest, _ result: Result<HTTPResponse, any Error>, at date: Date, start: Duration = .zero,
+        duration: Duration, isBodyArriving: Bool = false
     ) {
         let beginning = Beginning(
-            id: ID(call: .unique(), number: number), attempt: request.attempt, cause: "first", date: date, start: start,
+            id: ID(call: .unique(), number: 1), attempt: request.attempt, cause: "first", date: date, start: start,
             method: request.method, url: request.urlText, route: request.route, requestHeaders: request.headers,
             source: RecordSource(Redaction()))
         var outcome = Outcome(duration: duration)
