@@ -6,7 +6,6 @@ internal import MidstreamPlatform
 ///
 /// URLs and owners are there as salted hashes, so that nothing of a request can be read. Heads and bodies have checksums.
 final class EntryTable {
-    /// Where a body is.
     enum Body {
         case bytes([UInt8])
         case file(BodySums.Run)

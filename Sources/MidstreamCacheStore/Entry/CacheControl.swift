@@ -5,7 +5,6 @@ package import MidstreamCore
 /// Of a directive that comes twice the first counts (§4.2.1). Seconds that are no number make what depends on them 0, so that such a response
 /// is stale; more than 2³¹ are 2³¹ (§1.2.2).
 package struct CacheControl: Sendable, Equatable {
-    /// The flags.
     package struct Flags: OptionSet, Sendable {
         package let rawValue: UInt16
 

@@ -11,7 +11,6 @@ package struct SHA256 {
         0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
     ]
 
-    /// The hash of bytes.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var padded = bytes
         padded.reserveCapacity(bytes.count + 72)

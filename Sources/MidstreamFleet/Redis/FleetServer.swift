@@ -40,7 +40,6 @@ struct RedisAddress: Sendable, CustomStringConvertible {
     private let password: String?
     let database: Int
 
-    /// - Throws: ``FleetServer/Invalid``.
     init(_ server: FleetServer) throws(FleetServer.Invalid) {
         guard let url = URLComponents(string: server.url), let scheme = url.scheme, ["redis", "rediss", "unix"].contains(scheme)
         else { throw .init(description: "The server's URL begins with redis://, rediss:// or unix://.") }

@@ -2,7 +2,6 @@ internal import Interception
 internal import MidstreamCore
 internal import MidstreamResilience
 
-/// The store that Redis is.
 final class RedisStore: FleetStore {
     private typealias Word = RESPCommand.Word
 

@@ -9,7 +9,6 @@
     extension Duration {
         /// Rounded up, at least one.
         package func whole(_ unit: Duration) -> Int { Int(max(1, min(Double(Int32.max), (self / unit).rounded(.up)))) }
-        /// Whole nanoseconds.
         package var wholeNanoseconds: UInt64 { UInt64(max(0, min(Double(Int64.max / 2), self / .nanoseconds(1)))) }
     }
 #endif

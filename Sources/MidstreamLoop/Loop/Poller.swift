@@ -67,7 +67,6 @@
         /// Whether more descriptors may have been ready than the last wait could tell.
         var isFull: Bool { readyCount == Self.capacity }
 
-        /// The ready descriptor at a place, and what it is ready for.
         package func event(at place: Int) -> (descriptor: Int32, readiness: Readiness) {
             (clinux_event_descriptor(events + place), Readiness(rawValue: clinux_event_mask(events + place)))
         }

@@ -258,7 +258,6 @@
             put(back: host, key)
         }
 
-        /// Those that wait.
         package var waiting: [Transfer] {
             (hosts.values.flatMap { $0.waiting.rest } + line.rest).filter { $0.admission.isWaiting }
         }

@@ -32,7 +32,6 @@ public struct ResponseHead: Sendable {
     /// The URL that answered, redirects followed.
     public var url: URL { request.url }
 
-    /// A response with this head.
     func response(_ body: HTTPBody) -> HTTPResponse {
         HTTPResponse(status: status, headers: headers, body: body, request: request, version: version)
     }

@@ -24,7 +24,6 @@ struct ValueSource {
         return text.last?.isNewline == true ? String(text.dropLast()) : text
     }
 
-    /// The value as a body.
     mutating func body(_ value: String) throws -> HTTPBody {
         guard value.hasPrefix("@") else { return .bytes(Array(value.utf8)) }
         guard value != "@-" else { return .once(InputChunks(file: try input())) }

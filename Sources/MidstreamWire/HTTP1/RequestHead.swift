@@ -5,7 +5,6 @@
 
     /// Writes the head of a request (RFC 9112 §3, RFC 9110 §7.2).
     struct RequestHead {
-        /// How the body is framed.
         enum BodyFraming: Equatable {
             case none
             case length(Int64)

@@ -16,7 +16,6 @@
             case body(Int)
             /// A line of the trailers, with its line feed.
             case trailer(UnsafeRawBufferPointer)
-            /// The response is over.
             case end
             case violation(String)
         }

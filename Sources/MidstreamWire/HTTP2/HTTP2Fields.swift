@@ -11,7 +11,6 @@
         /// Where a name begins, where its value does, and where that ends.
         private var places: [(name: Int, value: Int, end: Int)] = []
 
-        /// Those of trailers.
         init(trailers: HTTPHeaders) { append(trailers) }
 
         /// Those of a request, with what its framing adds to them.

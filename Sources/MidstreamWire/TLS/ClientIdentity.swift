@@ -16,7 +16,6 @@
         private var key: OpaquePointer?
         private var chain: OpaquePointer?
 
-        /// - Throws: ``Fault``.
         init(_ client: TLSConfiguration.ClientCertificate) throws(Fault) {
             let password = client.password ?? ""
             switch client.contents {
@@ -35,8 +34,6 @@
         }
 
         /// Has a context show it. The context has references of its own.
-        ///
-        /// - Throws: ``Fault``.
         borrowing func use(in context: OpaquePointer) throws(Fault) {
             guard key != nil else { throw Fault("it has no key") }
             guard SSL_CTX_use_cert_and_key(context, certificate, key, chain, 1) == 1, SSL_CTX_check_private_key(context) == 1
