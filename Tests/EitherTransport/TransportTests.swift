@@ -109,16 +109,6 @@
         }
     }
 
-    extension Locked<Int> {
-        /// Counts one more; gives how many there are now.
-        func increment() -> Int {
-            withLock { count in
-                count += 1
-                return count
-            }
-        }
-    }
-
     extension [[UInt8]] {
         /// The chunks as an asynchronous sequence.
         var stream: AsyncStream<[UInt8]> {

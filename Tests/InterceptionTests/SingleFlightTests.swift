@@ -13,10 +13,7 @@ import Testing
                 group.addTask {
                     try await flight.run {
                         await gate.wait()
-                        return runs.withLock { runs in
-                            runs += 1
-                            return runs
-                        }
+                        return runs.increment()
                     }
                 }
             }

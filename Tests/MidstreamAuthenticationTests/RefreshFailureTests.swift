@@ -261,10 +261,7 @@ import Testing
         // Of each two, the first is rejected, and the one with the fresh credential gets no answer.
         let stub = StubTransport { request in
             guard request.urlText.hasSuffix("/lost") else { return HTTPResponse(status: .ok, request: request) }
-            let number = sends.withLock { sends in
-                sends += 1
-                return sends
-            }
+            let number = sends.increment()
             if number.isMultiple(of: 2) { throw HTTPError(.connectionLost) }
             return HTTPResponse(status: .unauthorized, request: request)
         }

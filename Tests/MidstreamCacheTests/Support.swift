@@ -126,26 +126,6 @@ final class HeldStore: MemoryDecorator {
     }
 }
 
-extension Locked<Int> {
-    /// Counts one more, and returns how many there are by now.
-    func increment() -> Int {
-        withLock { count in
-            count += 1
-            return count
-        }
-    }
-}
-
-extension Locked<Bool> {
-    /// Makes it false, and returns whether it was true.
-    func lower() -> Bool {
-        withLock { flag in
-            defer { flag = false }
-            return flag
-        }
-    }
-}
-
 extension HTTPResponse {
     var isHit: Bool { cacheStatus?.isHit == true }
     var text: String { String(decoding: data, as: UTF8.self) }

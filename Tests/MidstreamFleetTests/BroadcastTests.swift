@@ -1,4 +1,5 @@
 import Interception
+import TestSupport
 import Testing
 
 @testable import MidstreamFleet
@@ -8,12 +9,7 @@ struct BroadcastTests {
     @Test("comes in the order of what it tells of, whoever tells it")
     func order() async {
         let (broadcast, count) = (Broadcast<Int>(keeping: 20_000), Locked(0))
-        @Sendable func next() -> Int {
-            count.withLock { count in
-                count += 1
-                return count
-            }
-        }
+        @Sendable func next() -> Int { count.increment() }
         let stream = broadcast.stream(beginningWith: next())
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {

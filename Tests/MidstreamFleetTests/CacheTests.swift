@@ -316,10 +316,7 @@
             let (fleet, other) = (try server.fleet(), try server.fleet())
             let (gate, isFirst) = (Gate(), Locked(true))
             let stub = StubTransport { request in
-                let isStored = isFirst.withLock { isFirst in
-                    defer { isFirst = false }
-                    return isFirst
-                }
+                let isStored = isFirst.lower()
                 if !isStored { await gate.wait() }
                 return HTTPResponse(
                     status: isStored ? 200 : 503, headers: isStored ? ["Cache-Control": "max-age=0, stale-if-error=600"] : [:],

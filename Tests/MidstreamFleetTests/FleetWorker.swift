@@ -206,10 +206,7 @@
                 let process = recorded.query.first?.name ?? ""
                 switch parts[1] {
                 case "start":
-                    let all = arrived[round].count.withLock { count in
-                        count += 1
-                        return count
-                    }
+                    let all = arrived[round].count.increment()
                     if all == 8 { arrived[round].gate.open() }
                     await arrived[round].gate.wait()
                     return .init(status: 200)

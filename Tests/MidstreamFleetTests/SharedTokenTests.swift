@@ -49,10 +49,7 @@ struct SharedTokenTests {
             if isRefused.withLock({ $0 }) {
                 return HTTPResponse(status: 400, body: .bytes(Array(#"{"error":"invalid_grant"}"#.utf8)), request: request)
             }
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.increment()
             let answer = #"{"access_token":"\#(number)","token_type":"bearer","expires_in":3600}"#
             return HTTPResponse(status: 200, body: .bytes(Array(answer.utf8)), request: request)
         }

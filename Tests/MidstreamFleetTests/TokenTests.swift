@@ -227,10 +227,7 @@
             let server = try await RedisServer()
             let (entered, gate, isFirst) = (Gate(), Gate(), Locked(true))
             let hang: @Sendable () async throws -> Void = {
-                let hangs = isFirst.withLock { isFirst in
-                    defer { isFirst = false }
-                    return isFirst
-                }
+                let hangs = isFirst.lower()
                 guard hangs else { return }
                 entered.open()
                 await gate.wait()

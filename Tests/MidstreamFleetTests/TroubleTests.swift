@@ -280,10 +280,7 @@
             let (port, connections, last) = (server.port, Locked(0), DispatchSemaphore(value: 0))
             defer { last.signal() }
             let way = try RawServer { connection in
-                let number = connections.withLock { count in
-                    count += 1
-                    return count
-                }
+                let number = connections.increment()
                 if number == 3 { last.signal() }
                 connection.relay(to: port) { _ in
                     last.wait()

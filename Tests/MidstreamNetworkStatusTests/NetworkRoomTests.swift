@@ -134,10 +134,7 @@
         func overflow() async throws {
             let (goOn, calls) = (DispatchSemaphore(value: 0), Locked(0))
             let end = try InterfaceWatch.begin {
-                let call = calls.withLock { calls in
-                    calls += 1
-                    return calls
-                }
+                let call = calls.increment()
                 if call == 1 { goOn.wait() }
             }
             await eventually { calls.withLock { $0 } == 1 }

@@ -47,10 +47,7 @@ import Testing
     @Test(arguments: [0, 1, 3]) func aModifierMayAskNeverOnceOrManyTimesAndChangeTheType(count: Int) async throws {
         let asked = Locked(0)
         let task = MockedTask {
-            asked.withLock { asked in
-                asked += 1
-                return asked
-            }
+            asked.increment()
         }
         #expect(try await task.modifier(Times(count: count)).result() == Array(1..<(count + 1)))
         #expect(asked.withLock { $0 } == count)

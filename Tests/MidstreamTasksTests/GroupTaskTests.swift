@@ -30,10 +30,7 @@ import Testing
     @Test func ofTheSameKeysTheFirstCounts() async throws {
         let made = Locked(0)
         let results = try await GroupTask([1, 1, 2]) { _ -> MockedTask<Int> in
-            let number = made.withLock { made in
-                made += 1
-                return made
-            }
+            let number = made.increment()
             return MockedTask { number }
         }.result()
         #expect(try results.mapValues { try $0.get() } == [1: 1, 2: 2])
@@ -129,10 +126,7 @@ import Testing
     @Test func aMockedTaskAnswersEachTimeAnew() async throws {
         let count = Locked(0)
         let task = MockedTask { () -> Int in
-            count.withLock { count in
-                count += 1
-                return count
-            }
+            count.increment()
         }
         #expect(try await task.result() == 1)
         #expect(try await task.result() == 2)

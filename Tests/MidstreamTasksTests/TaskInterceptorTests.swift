@@ -59,10 +59,7 @@ import Testing
         let outer = Log<Bool>()
         let tries = Locked(0)
         let task = MockedTask<Int> {
-            let count = tries.withLock { tries in
-                tries += 1
-                return tries
-            }
+            let count = tries.increment()
             if count < 3 { throw Failure() }
             return count
         }

@@ -58,10 +58,7 @@ struct ArchiveSampleTests {
         try inspector.url.write(toFile: file, atomically: true, encoding: .utf8)
         let number = Locked(0)
         await eventually {
-            let next = number.withLock { number in
-                number += 1
-                return number
-            }
+            let next = number.increment()
             _ = try? await client.send(HTTPRequest("http://h/\(next)?token=S3CR3T"))
             return !FileManager.default.fileExists(atPath: file)
         }

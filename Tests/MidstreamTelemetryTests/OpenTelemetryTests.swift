@@ -740,10 +740,7 @@ struct TelemetryExportTests {
         let (caller, calls, clock) = (Locked<HTTPClient?>(nil), Locked(0), TestClock())
         let collector = StubTransport { request in
             // A call ends while the document is on its way; not for ever.
-            let number = calls.withLock { calls in
-                calls += 1
-                return calls
-            }
+            let number = calls.increment()
             if number <= 50 { _ = try await caller.withLock { $0 }?.send(HTTPRequest("http://h/")) }
             return HTTPResponse(status: .ok, request: request)
         }

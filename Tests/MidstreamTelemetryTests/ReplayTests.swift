@@ -13,10 +13,7 @@ struct ReplayTests {
     private func server() -> StubTransport {
         let count = Locked(0)
         return StubTransport { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.increment()
             if number % 17 == 0 { throw HTTPError(.connectionLost, "gone") }
             var body = HTTPBody.text("answer \(number) é")
             var headers: HTTPHeaders = [
@@ -140,10 +137,7 @@ struct ReplayTests {
         let kept = CallKeeper()
         let count = Locked(0)
         let transport = StubTransport { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.increment()
             return HTTPResponse(status: .ok, headers: [.contentType: "text/plain"], body: .text("\(number)"), request: request)
         }
         let client = testClient(configuration: .init(observers: [kept]), transport: transport)

@@ -12,10 +12,7 @@ struct SummaryTests {
     func hedged() async throws {
         let (clock, summary, count) = (TestClock(), SummaryObserver(), Locked(0))
         let stub = StubTransport { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.increment()
             if number == 1 { try await untilCancelled() }
             return HTTPResponse(status: 200, request: request)
         }

@@ -1,6 +1,7 @@
 import Interception
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 
 /// A thing that happens once and can be waited for by any number of tasks, also after it has happened.
 final class Event: Sendable {
@@ -68,12 +69,7 @@ struct Standstill: Sendable {
 struct FirstTime: Sendable {
     private let isFirst = Locked(true)
 
-    func take() -> Bool {
-        isFirst.withLock { isFirst in
-            defer { isFirst = false }
-            return isFirst
-        }
-    }
+    func take() -> Bool { isFirst.lower() }
 }
 
 extension Locked<Int> {

@@ -24,10 +24,7 @@ import Testing
                     let isAccepted = request.headers[.authorization] == "Bearer \(accepted.withLock { $0 })"
                     return .init(status: isAccepted ? .ok : .unauthorized)
                 }
-                let number = issued.withLock { issued in
-                    issued += 1
-                    return issued
-                }
+                let number = issued.increment()
                 accepted.withLock { $0 = "access \(number)" }
                 return .init(body: .json(text: answer(number)))
             }

@@ -28,10 +28,7 @@ struct AlternateRequestTests {
         return StubTransport { request in
             if request.urlText.hasSuffix("/login") {
                 if let login { return try await StubTransport(sequence: [login]).send(request) }
-                let number = logins.withLock { logins in
-                    logins += 1
-                    return logins
-                }
+                let number = logins.increment()
                 return HTTPResponse(status: .ok, body: .text("token \(number)"), request: request)
             }
             let isKnown = request.headers["X-Token"] == "token \(logins.withLock { $0 })"

@@ -13,10 +13,7 @@ struct AlternateRetryTests {
         let login = isRedirected ? "/token" : "/login"
         let stub = StubTransport { request in
             if request.urlText.hasSuffix(login) {
-                let number = answers.withLock { answers in
-                    answers += 1
-                    return answers
-                }
+                let number = answers.increment()
                 return HTTPResponse(status: .ok, body: .text(number == 1 ? "busy" : "token"), request: request)
             }
             if request.urlText.hasSuffix("/login") {

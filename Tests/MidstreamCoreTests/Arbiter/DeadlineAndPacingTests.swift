@@ -87,10 +87,7 @@ struct PacingTests {
     private func stub(_ status: HTTPStatus = 429, retryAfter: String = "5") -> StubTransport {
         let isFirst = Locked(true)
         return StubTransport { request in
-            let isFirst = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
-            }
+            let isFirst = isFirst.lower()
             return HTTPResponse(
                 status: isFirst ? status : 200, headers: isFirst ? [.retryAfter: retryAfter] : [:], request: request)
         }

@@ -44,10 +44,7 @@ struct SharedAlternateDeadlineTests {
             guard request.urlText.hasSuffix("/login") else {
                 return HTTPResponse(status: request.attempt == 2 ? .ok : .unauthorized, request: request)
             }
-            let number = logins.withLock { logins in
-                logins += 1
-                return logins
-            }
+            let number = logins.increment()
             if number == 1 {
                 hasArrived.yield()
                 try await untilCancelled()

@@ -57,10 +57,7 @@ struct CheckedBodyTests {
         let folder = try TemporaryFolder()
         let read = Locked(0)
         let body = HTTPBody.file(try folder.file([UInt8](repeating: 97, count: 1 << 20))).mapChunks { chunk in
-            let count = read.withLock { read in
-                read += 1
-                return read
-            }
+            let count = read.increment()
             if count == 2 { withUnsafeCurrentTask { $0?.cancel() } }
             return chunk
         }

@@ -66,10 +66,7 @@ struct ClosureBodyTests {
         let (gate, asked, ends) = (Gate(), Locked(0), Locked<[HTTPBody.End]>([]))
         let source = HTTPBody.incoming(
             next: {
-                let count = asked.withLock { count in
-                    count += 1
-                    return count
-                }
+                let count = asked.increment()
                 if count == 1 { await gate.wait() }
                 return count == 1 ? [1] : nil
             }, close: {})

@@ -10,10 +10,7 @@ struct RedirectTests {
     /// Answers with a redirect first and 200 afterwards.
     private func redirecting(_ status: HTTPStatus, to location: String?) -> StubTransport {
         StubTransport { [isFirst = Locked(true)] request in
-            let redirects = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
-            }
+            let redirects = isFirst.lower()
             guard redirects else { return HTTPResponse(status: .ok, request: request) }
             var headers = HTTPHeaders()
             headers[.location] = location

@@ -250,10 +250,7 @@ struct CircuitBreakerTests {
         let client = client(
             breaker,
             StubTransport { [status] request in
-                let number = requests.withLock { count in
-                    count += 1
-                    return count
-                }
+                let number = requests.increment()
                 if number == 21 { await gate.wait() }
                 return HTTPResponse(status: HTTPStatus(status.withLock { $0 }), request: request)
             })

@@ -30,10 +30,7 @@ struct HedgingTests {
     private func stub(_ first: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> StubTransport {
         let count = Locked(0)
         return StubTransport { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.increment()
             if number == 1 { return try await first(request) }
             return HTTPResponse(status: 200, headers: ["From": "second"], request: request)
         }
@@ -158,10 +155,7 @@ struct HedgingTests {
         let gate = Gate()
         let count = Locked(0)
         let transport = StubTransport { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.increment()
             if number == 1 { await gate.wait() }
             return HTTPResponse(status: number == 1 ? first : second, request: request)
         }
@@ -191,10 +185,7 @@ struct HedgingTests {
         let gate = Gate()
         let count = Locked(0)
         let failing = StubTransport { _ in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.increment()
             if number == 1 { await gate.wait() }
             throw HTTPError(number == 1 ? .connectionLost : .tls)
         }

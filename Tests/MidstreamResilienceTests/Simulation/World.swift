@@ -291,10 +291,7 @@ struct World {
                     ? .constant(.milliseconds(100)) : .lognormal(median: .milliseconds(30), p99: .milliseconds(300)),
                 queue: seed % 2 == 0 ? .bounded(20) : .unbounded
             ) { request in
-                let number = serial.withLock { serial in
-                    serial += 1
-                    return serial
-                }
+                let number = serial.increment()
                 bodies.withLock { $0 += 1 }
                 let text = "\(request.urlText) \(request.headers[.authorization] ?? "") \(number)"
                 let body = TrackedBody(Array(text.utf8)) { bodies.withLock { $0 -= 1 } }

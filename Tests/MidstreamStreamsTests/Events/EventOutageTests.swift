@@ -92,10 +92,7 @@ struct EventOutageTests {
     func deadlineOfOneCall() async throws {
         let count = Locked(0)
         let transport = StubTransport { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.increment()
             if number == 1 { try await untilCancelled() }
             let head: HTTPHeaders = ["Content-Type": "text/event-stream"]
             return number == 2

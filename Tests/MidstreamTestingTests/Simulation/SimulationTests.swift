@@ -326,10 +326,7 @@ struct SimulationTests {
         let simulation = Simulation(seed: 1) { world in
             testClient(configuration: world.configuration, transport: world.transport) {
                 ClosureHTTPInterceptor { request, next in
-                    let number = calls.withLock { calls in
-                        calls += 1
-                        return calls
-                    }
+                    let number = calls.increment()
                     if number == 10 { runner.withLock { $0 }?.cancel() }
                     return try await next(request)
                 }

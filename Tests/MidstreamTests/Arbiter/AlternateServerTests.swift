@@ -19,10 +19,7 @@ struct AlternateServerTests {
         let logins = Locked(0)
         server.respond { request in
             if request.path == "/api/login" {
-                let number = logins.withLock { logins in
-                    logins += 1
-                    return logins
-                }
+                let number = logins.increment()
                 return .init(status: status, body: .text("token \(number)"))
             }
             let isKnown = request.headers["X-Token"] == "token \(logins.withLock { $0 })"

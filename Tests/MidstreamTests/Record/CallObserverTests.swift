@@ -80,12 +80,7 @@ private struct Counting: Authenticator {
 
     func apply(_ credential: Int, to request: inout HTTPRequest) { request.headers[.authorization] = "Bearer \(credential)" }
     func isRejection(_ response: HTTPResponse, of credential: Int) -> Bool { response.status == 401 }
-    func refresh(_ rejected: Int?) async throws -> Int {
-        tokens.withLock { tokens in
-            tokens += 1
-            return tokens
-        }
-    }
+    func refresh(_ rejected: Int?) async throws -> Int { tokens.increment() }
 }
 
 @Suite("An observer of calls sees", .leavesNothing, .timeLimit(.minutes(10)))
@@ -177,10 +172,7 @@ struct CallObserverTests {
         let lines = Lines()
         let count = Locked(0)
         let transport = StubTransport { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.increment()
             if number == 1 { try await untilCancelled() }
             return HTTPResponse(status: .ok, request: request)
         }
@@ -199,10 +191,7 @@ struct CallObserverTests {
     func retriesSideBySide() async throws {
         let (lines, retries, sent) = (Lines(), Gate(), Locked(0))
         let transport = StubTransport { request in
-            let number = sent.withLock { sent in
-                sent += 1
-                return sent
-            }
+            let number = sent.increment()
             return HTTPResponse(status: number <= 2 ? 503 : 200, request: request)
         }
         let waits = AlternateTaskValidator(statuses: [503], work: { _ in await retries.wait() })

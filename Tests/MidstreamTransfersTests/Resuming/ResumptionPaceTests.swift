@@ -68,10 +68,7 @@ struct ResumptionPaceTests {
         private let requests = Locked(0)
 
         func intercept(_ request: HTTPRequest, next: Next<HTTPRequest, HTTPResponse>) async throws -> HTTPResponse {
-            let number = requests.withLock { count in
-                count += 1
-                return count
-            }
+            let number = requests.increment()
             if number == 2 { throw HTTPError(.proxy, request: request, phase: .notSent) }
             return try await next(request)
         }

@@ -258,10 +258,7 @@ import WebSocketFrames
         }
 
         nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
-            let isFirst = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
-            }
+            let isFirst = isFirst.lower()
             await (isFirst ? takes : isClosed).wait()
         }
 

@@ -83,10 +83,7 @@
             server.respond { _ in .init(status: .serviceUnavailable) }
             let attempts = Locked(0)
             let feed = client().webSocket("feed").reconnecting(.immediate) { _, _ in
-                let number = attempts.withLock { attempts in
-                    attempts += 1
-                    return attempts
-                }
+                let number = attempts.increment()
                 throw number == 1 ? HTTPError(.timeout, phase: .notSent) as any Error : NoMore()
             }
             var events = feed.makeAsyncIterator()
