@@ -12,28 +12,10 @@
         private let http = Nginx.http ?? ""
         private let https = Nginx.https ?? ""
 
-        private func client(
-            _ transport: ConfiguredTransport, _ change: (inout TransportConfiguration) -> Void = { _ in }
-        ) -> HTTPClient {
-            var configuration = TransportConfiguration()
-            configuration.tls.authorities = Nginx.authority.map { .file($0) }
-            change(&configuration)
-            return TransportUnderTest.client(on: transport.make(configuration))
-        }
-
-        private func expectHello(_ url: String, by client: HTTPClient, _ location: SourceLocation = #_sourceLocation) async throws
-        {
-            for delivery in Delivery.allCases {
-                let received = try await delivery.send(HTTPRequest(url), by: client)
-                #expect(received.status == .ok, sourceLocation: location)
-                #expect(received.text == "hello\n", sourceLocation: location)
-            }
-        }
-
         // MARK: TLS
 
         @Test(arguments: ConfiguredTransport.allCases) func anUnknownAuthorityIsNotTrusted(transport: ConfiguredTransport) async {
-            let client = client(transport) { $0.tls.authorities = nil }
+            let client = transport.client { $0.tls.authorities = nil }
             await expectError(.tls, .notSent) { try await client.send(HTTPRequest(https + "/hello")) }
         }
 
@@ -43,7 +25,7 @@
             for authorities in [
                 TLSConfiguration.Authorities.file("/nonexistent"), .pem([UInt8]("no certificate")),
             ] {
-                let client = client(transport) { $0.tls.authorities = authorities }
+                let client = transport.client { $0.tls.authorities = authorities }
                 await expectError(.tls, .notSent) { try await client.send(HTTPRequest(https + "/hello")) }
             }
         }
@@ -51,34 +33,34 @@
         @Test(arguments: ConfiguredTransport.allCases) func anAuthorityMayBeInMemory(transport: ConfiguredTransport) async throws
         {
             let pem = Array(try Data(contentsOf: URL(fileURLWithPath: try #require(Nginx.authority))))
-            try await expectHello(https + "/hello", by: client(transport) { $0.tls.authorities = .pem(pem) })
+            try await Nginx.expectHello(https + "/hello", by: transport.client { $0.tls.authorities = .pem(pem) })
         }
 
         @Test(arguments: ConfiguredTransport.allCases) func aCertificateHasToBeOfTheHost(transport: ConfiguredTransport)
             async throws
         {
             let port = try #require(https.split(separator: ":").last)
-            let client = client(transport) { $0.hostOverrides = ["other.example:\(port)": "127.0.0.1"] }
+            let client = transport.client { $0.hostOverrides = ["other.example:\(port)": "127.0.0.1"] }
             await expectError(.tls, .notSent) { try await client.send(HTTPRequest("https://other.example:\(port)/hello")) }
         }
 
         @Test(arguments: ConfiguredTransport.allCases) func verificationCanBeTurnedOff(transport: ConfiguredTransport)
             async throws
         {
-            let client = client(transport) {
+            let client = transport.client {
                 $0.tls.authorities = nil
                 $0.tls.verifiesCertificates = false
             }
-            try await expectHello(https + "/hello", by: client)
+            try await Nginx.expectHello(https + "/hello", by: client)
         }
 
         @Test(arguments: ConfiguredTransport.allCases) func aPinnedKeyIsDemanded(transport: ConfiguredTransport) async throws {
             let pin = try #require(Nginx.pin)
             let wrong = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
-            try await expectHello(https + "/hello", by: client(transport) { $0.tls.pinnedPublicKeys = [pin] })
-            try await expectHello(https + "/hello", by: client(transport) { $0.tls.pinnedPublicKeys = [wrong, pin] })
+            try await Nginx.expectHello(https + "/hello", by: transport.client { $0.tls.pinnedPublicKeys = [pin] })
+            try await Nginx.expectHello(https + "/hello", by: transport.client { $0.tls.pinnedPublicKeys = [wrong, pin] })
             for pins in [[wrong], ["no pin"]] {
-                let client = client(transport) { $0.tls.pinnedPublicKeys = pins }
+                let client = transport.client { $0.tls.pinnedPublicKeys = pins }
                 await expectError(.tls, .notSent) { try await client.send(HTTPRequest(https + "/hello")) }
             }
         }
@@ -88,10 +70,10 @@
             let origin = try #require(Nginx.mutualTLS)
             let certificate = TLSConfiguration.ClientCertificate(
                 certificate: try #require(Nginx.clientCertificate), key: try #require(Nginx.clientKey))
-            try await expectHello(origin + "/hello", by: client(transport) { $0.tls.clientCertificate = certificate })
-            #expect(try await client(transport).send(HTTPRequest(origin + "/hello")).status == 400)
+            try await Nginx.expectHello(origin + "/hello", by: transport.client { $0.tls.clientCertificate = certificate })
+            #expect(try await transport.client().send(HTTPRequest(origin + "/hello")).status == 400)
             let missing = TLSConfiguration.ClientCertificate(certificate: "/nonexistent", key: "/nonexistent")
-            let client = client(transport) { $0.tls.clientCertificate = missing }
+            let client = transport.client { $0.tls.clientCertificate = missing }
             await expectError(.tls, .notSent) { try await client.send(HTTPRequest(origin + "/hello")) }
         }
 
@@ -101,23 +83,23 @@
             let origin = try #require(Nginx.mutualTLS)
             let file = try #require(Nginx.clientPKCS12)
             let certificate = TLSConfiguration.ClientCertificate(pkcs12: file, password: Nginx.clientPassword)
-            try await expectHello(origin + "/hello", by: client(transport) { $0.tls.clientCertificate = certificate })
-            let locked = client(transport) { $0.tls.clientCertificate = .init(pkcs12: file, password: "wrong") }
+            try await Nginx.expectHello(origin + "/hello", by: transport.client { $0.tls.clientCertificate = certificate })
+            let locked = transport.client { $0.tls.clientCertificate = .init(pkcs12: file, password: "wrong") }
             await expectError(.tls, .notSent) { try await locked.send(HTTPRequest(origin + "/hello")) }
         }
 
         // MARK: Ways to the server
 
         @Test(arguments: ConfiguredTransport.allCases) func aUnixSocketIsReached(transport: ConfiguredTransport) async throws {
-            let client = client(transport) { $0.unixSocketPath = Nginx.socket }
-            try await expectHello("http://any.name/hello", by: client)
-            let nowhere = self.client(transport) { $0.unixSocketPath = "/nonexistent.sock" }
+            let client = transport.client { $0.unixSocketPath = Nginx.socket }
+            try await Nginx.expectHello("http://any.name/hello", by: client)
+            let nowhere = transport.client { $0.unixSocketPath = "/nonexistent.sock" }
             await expectError(.connection, .notSent) { try await nowhere.send(HTTPRequest("http://any.name/hello")) }
         }
 
         @Test(arguments: ConfiguredTransport.allCases) func aHostMayBeElsewhere(transport: ConfiguredTransport) async throws {
             let port = try #require(http.split(separator: ":").last)
-            let client = client(transport) { $0.hostOverrides = ["some.example:80": "127.0.0.1:\(port)"] }
+            let client = transport.client { $0.hostOverrides = ["some.example:80": "127.0.0.1:\(port)"] }
             let response = try await client.send(HTTPRequest("http://some.example/echo-headers"))
             #expect(response.body.bytes.map { String(decoding: $0, as: UTF8.self) }?.contains("|some.example|") == true)
         }
@@ -143,9 +125,9 @@
             transport: ConfiguredTransport, kind: ProxyKind
         ) async throws {
             let proxy = try kind.proxy(password: Nginx.proxyPassword)
-            let client = client(transport) { $0.proxy = proxy }
-            try await expectHello(http + "/hello", by: client)
-            try await expectHello(https + "/hello", by: client)
+            let client = transport.client { $0.proxy = proxy }
+            try await Nginx.expectHello(http + "/hello", by: client)
+            try await Nginx.expectHello(https + "/hello", by: client)
             let version = try await client.send(HTTPRequest(https + "/hello")).version
             #expect(version == transport.newestVersion)
             let bytes = noise(1 << 20)
@@ -158,7 +140,7 @@
         ) async throws {
             for password in ["wrong-password", nil] {
                 let proxy = try kind.proxy(password: password)
-                let client = client(transport) { $0.proxy = proxy }
+                let client = transport.client { $0.proxy = proxy }
                 for delivery in Delivery.allCases {
                     let error = await expectError(.proxy, .notSent) {
                         try await delivery.send(HTTPRequest(https + "/hello"), by: client)
@@ -173,9 +155,9 @@
             async throws
         {
             let none = try ProxyKind.http.proxy(password: nil)
-            #expect(try await client(transport) { $0.proxy = none }.send(HTTPRequest(http + "/hello")).status == 407)
+            #expect(try await transport.client { $0.proxy = none }.send(HTTPRequest(http + "/hello")).status == 407)
             let wrong = try ProxyKind.http.proxy(password: "wrong-password")
-            let status = try await client(transport) { $0.proxy = wrong }.send(HTTPRequest(http + "/hello")).status
+            let status = try await transport.client { $0.proxy = wrong }.send(HTTPRequest(http + "/hello")).status
             #expect(status == 407 || status == 401)
         }
 
@@ -184,7 +166,7 @@
         {
             let nowhere = TransportConfiguration.Proxy.http(try MockServer.refusedURL())
             for origin in [http, https] {
-                let client = client(transport) { $0.proxy = nowhere }
+                let client = transport.client { $0.proxy = nowhere }
                 await expectError(.proxy, .notSent) { try await client.send(HTTPRequest(origin + "/hello")) }
             }
         }
@@ -193,9 +175,9 @@
             transport: ConfiguredTransport, kind: ProxyKind
         ) async throws {
             let proxy = try kind.proxy(password: "wrong-password", noProxy: ["localhost", "127.0.0.1"])
-            let client = client(transport) { $0.proxy = proxy }
-            try await expectHello(http + "/hello", by: client)
-            try await expectHello(https + "/hello", by: client)
+            let client = transport.client { $0.proxy = proxy }
+            try await Nginx.expectHello(http + "/hello", by: client)
+            try await Nginx.expectHello(https + "/hello", by: client)
         }
 
         // MARK: Limits in time
@@ -204,7 +186,7 @@
             async throws
         {
             let port = try FullPort()
-            let client = client(transport) { $0.connectTimeout = .milliseconds(30) }
+            let client = transport.client { $0.connectTimeout = .milliseconds(30) }
             await expectError(.timeout, .notSent) { try await client.send(HTTPRequest(port.url)) }
         }
 
@@ -214,7 +196,7 @@
             let server = try MockServer()
             defer { server.shutdown() }
             server.respond { _ in .init(fault: .stall(place)) }
-            let client = client(transport) { $0.headTimeout = .milliseconds(500) }
+            let client = transport.client { $0.headTimeout = .milliseconds(500) }
             for delivery in Delivery.allCases {
                 await expectError(.timeout, .maybeProcessed) {
                     try await delivery.send(HTTPRequest(server.url()), by: client)
@@ -226,7 +208,7 @@
             let server = try MockServer()
             defer { server.shutdown() }
             server.respond { _ in .init(body: "body", fault: .stall(.insideBody(afterBytes: 2))) }
-            let client = client(transport) { $0.idleTimeout = .milliseconds(30) }
+            let client = transport.client { $0.idleTimeout = .milliseconds(30) }
             for delivery in Delivery.allCases {
                 await expectError(.timeout, .answered) { try await delivery.send(HTTPRequest(server.url()), by: client) }
             }
@@ -244,7 +226,7 @@
             server.enqueue(
                 .init(headers: [.contentType: "text/event-stream"], body: .once(chunks)),
                 .init(body: "body", fault: .stall(.insideBody(afterBytes: 2))), .init(status: .noContent))
-            let client = client(transport) { $0.idleTimeout = .milliseconds(30) }
+            let client = transport.client { $0.idleTimeout = .milliseconds(30) }
             let request = HTTPRequest(server.url())
             var events = client.events(request, silenceLimit: .seconds(86_400)).makeAsyncIterator()
             feed.yield(Array("data: 1\n\n".utf8))

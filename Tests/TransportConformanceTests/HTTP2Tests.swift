@@ -9,26 +9,8 @@
     @Suite(.leavesNothing, .enabled(if: Nginx.isRunning), .timeLimit(.minutes(10))) struct HTTP2Tests {
         private let https = Nginx.https ?? ""
 
-        private func client(
-            _ transport: ConfiguredTransport, _ change: (inout TransportConfiguration) -> Void = { _ in }
-        ) -> HTTPClient {
-            var configuration = TransportConfiguration()
-            configuration.tls.authorities = Nginx.authority.map { .file($0) }
-            change(&configuration)
-            return TransportUnderTest.client(on: transport.make(configuration))
-        }
-
-        private func expectHello(_ url: String, by client: HTTPClient, _ location: SourceLocation = #_sourceLocation) async throws
-        {
-            for delivery in Delivery.allCases {
-                let received = try await delivery.send(HTTPRequest(url), by: client)
-                #expect(received.status == .ok, sourceLocation: location)
-                #expect(received.text == "hello\n", sourceLocation: location)
-            }
-        }
-
         @Test(arguments: ConfiguredTransport.allCases) func http2IsSpokenOverTLS(transport: ConfiguredTransport) async throws {
-            let response = try await client(transport).send(HTTPRequest(https + "/10m"))
+            let response = try await transport.client().send(HTTPRequest(https + "/10m"))
             #expect(response.version == .http2)
             #expect(response.body.bytes == (try Nginx.file("/10m")))
             let metrics = try #require(response.metrics)
@@ -39,14 +21,14 @@
         @Test(arguments: ConfiguredTransport.allCases) func anotherVersionCanBeAskedFor(transport: ConfiguredTransport)
             async throws
         {
-            let response = try await client(transport) { $0.httpVersions = .http1Only }.send(HTTPRequest(https + "/hello"))
+            let response = try await transport.client { $0.httpVersions = .http1Only }.send(HTTPRequest(https + "/hello"))
             #expect(response.version == .http1_1)
         }
 
         @Test(arguments: ConfiguredTransport.allCases) func manyRequestsShareOneConnection(transport: ConfiguredTransport)
             async throws
         {
-            let client = client(transport)
+            let client = transport.client()
             let mark = UUID().uuidString
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<50 {
@@ -69,7 +51,7 @@
         @Test(arguments: ConfiguredTransport.allCases, Delivery.allCases) func anAnswerDuringAnUploadEndsIt(
             transport: ConfiguredTransport, delivery: Delivery
         ) async throws {
-            let client = client(transport)
+            let client = transport.client()
             let bytes = noise(10 << 20)
             let bodies: [HTTPBody] = [
                 .bytes(bytes), .stream(length: Int64(bytes.count)) { bytes.pieces(of: 50_000).asynchronous() },
@@ -79,13 +61,13 @@
                 let received = try await delivery.send(HTTPRequest(.post, https + "/small-limit", body: body), by: client)
                 #expect(received.response.version == .http2)
                 #expect(received.status == 413)
-                try await expectHello(https + "/hello", by: client)
+                try await Nginx.expectHello(https + "/hello", by: client)
             }
         }
 
         /// libcurl gives those that are streamed, or large, connections of their own.
         @Test(.enabled(if: ConfiguredTransport.allCases.contains(.wire))) func uploadsShareTheWiresConnection() async throws {
-            let client = client(.wire)
+            let client = ConfiguredTransport.wire.client()
             let mark = UUID().uuidString
             let bytes = noise(300_000)
             let bodies: [HTTPBody] = [
@@ -108,7 +90,7 @@
         @Test(arguments: ConfiguredTransport.allCases) func uploadsAndDownloadsGoSideBySide(transport: ConfiguredTransport)
             async throws
         {
-            let client = client(transport)
+            let client = transport.client()
             let bytes = noise(3 << 20)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<6 {
@@ -130,7 +112,7 @@
         @Test(arguments: ConfiguredTransport.allCases, [false, true]) func uploadsThatEndLeaveWaitingStreamsAlone(
             transport: ConfiguredTransport, areRefused: Bool
         ) async throws {
-            let client = client(transport)
+            let client = transport.client()
             var waiting: [HTTPResponse] = []
             for _ in 0..<4 { waiting.append(try await client.stream(HTTPRequest(https + "/10m"))) }
             let bytes = noise(300_000)
@@ -152,11 +134,11 @@
         @Test(arguments: ConfiguredTransport.allCases) func aStreamThatWaitsForItsReaderLetsOthersPass(
             transport: ConfiguredTransport
         ) async throws {
-            let client = client(transport)
+            let client = transport.client()
             let waiting = try await client.stream(HTTPRequest(https + "/large"))
-            for _ in 0..<5 { try await expectHello(https + "/hello", by: client) }
+            for _ in 0..<5 { try await Nginx.expectHello(https + "/hello", by: client) }
             waiting.body.close()
-            try await expectHello(https + "/hello", by: client)
+            try await Nginx.expectHello(https + "/hello", by: client)
         }
     }
 #endif

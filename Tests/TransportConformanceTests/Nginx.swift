@@ -1,4 +1,6 @@
 import Foundation
+import MidstreamCore
+import Testing
 
 /// The servers and proxies that `Scripts/with-servers` has started around the tests; without it the tests that need them are
 /// skipped.
@@ -44,6 +46,17 @@ enum Nginx {
             let lines = log.split(separator: "\n").filter { $0.contains(text) }
             if lines.count >= count { return lines.map { $0.split(separator: " ") } }
             try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Asks for its page "/hello" or another one that says so, in both ways.
+    static func expectHello(
+        _ url: String, by client: HTTPClient, _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        for delivery in Delivery.allCases {
+            let received = try await delivery.send(HTTPRequest(url), by: client)
+            #expect(received.status == .ok, sourceLocation: location)
+            #expect(received.text == "hello\n", sourceLocation: location)
         }
     }
 }

@@ -76,6 +76,14 @@ enum TransportUnderTest: String, CaseIterable, Codable, Sendable, CustomTestStri
             }
         }
 
+        /// A client on a new transport that trusts nginx, and takes every status as it comes.
+        func client(_ change: (inout TransportConfiguration) -> Void = { _ in }) -> HTTPClient {
+            var configuration = TransportConfiguration()
+            configuration.tls.authorities = Nginx.authority.map { .file($0) }
+            change(&configuration)
+            return TransportUnderTest.client(on: make(configuration))
+        }
+
         /// The newest version of HTTP that it speaks.
         var newestVersion: HTTPVersion { .http2 }
 
