@@ -48,13 +48,15 @@
             #expect(error.phase == fault.progress)
         }
 
-        @Test(
-            arguments: [
-                ("Content-Length: 10\r\n\r\nabc", .connectionLost),
-                ("Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", .protocolViolation),
-                ("Content-Length: 20\r\n\r\n01234567890123456789", .bodyTooLarge),
-                ("Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", .decoding),
-            ] as [(String, HTTPError.Code)])
+        /// Bodies that can't be read to their end, each with what is wrong with it.
+        private static let badBodies: [(String, HTTPError.Code)] = [
+            ("Content-Length: 10\r\n\r\nabc", .connectionLost),
+            ("Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", .protocolViolation),
+            ("Content-Length: 20\r\n\r\n01234567890123456789", .bodyTooLarge),
+            ("Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", .decoding),
+        ]
+
+        @Test(arguments: badBodies)
         func `A 401 is answered whatever is wrong with its body`(_ rest: String, _ code: HTTPError.Code) async throws {
             let server = try RawServer { connection in
                 guard let head = connection.readHead() else { return }
@@ -78,13 +80,7 @@
             #expect(await httpError { try await error?.response?.body.collect() }?.code == code)
         }
 
-        @Test(
-            arguments: [
-                ("Content-Length: 10\r\n\r\nabc", .connectionLost),
-                ("Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", .protocolViolation),
-                ("Content-Length: 20\r\n\r\n01234567890123456789", .bodyTooLarge),
-                ("Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", .decoding),
-            ] as [(String, HTTPError.Code)])
+        @Test(arguments: badBodies)
         func `A redirect is followed whatever is wrong with its body`(_ rest: String, _ code: HTTPError.Code) async throws {
             let server = try RawServer { connection in
                 guard let head = connection.readHead() else { return }

@@ -67,22 +67,12 @@ import Testing
         let server = try MockServer()
         defer { server.shutdown() }
         let client = transport.client()
-        let isWaiting = Event()
-        let isGivenUp = Event()
-        let body = HTTPBody.stream(length: length) {
-            let isFirst = FirstTime()
-            return AsyncStream<[UInt8]> {
-                if isFirst.take() { return [UInt8]("first") }
-                isWaiting.happen()
-                await Event().wait()
-                isGivenUp.happen()
-                return nil
-            }
-        }
+        let standstill = Standstill()
+        let body = HTTPBody.stream(length: length) { standstill.stream(after: [[UInt8]("first")]) }
         let task = Task { try await client.send(HTTPRequest(.put, server.url(), body: body)) }
-        await isWaiting.wait()
+        await standstill.reached.wait()
         await expectCancellation(of: task)
-        await isGivenUp.wait()
+        await standstill.clientLeft.wait()
         #expect(server.requestCount == 0, "Half a body doesn't pass for a whole request.")
         try await expectUsable(client)
     }

@@ -48,27 +48,19 @@ import Testing
     private func expectEnd(of transport: TransportUnderTest, _ delivery: Delivery, status: Int, _ rest: String) async throws {
         let server = try SilentServer()
         try await needing(.uploadWhileItIsMade, of: transport) {
-            let (isAskedForMore, isGivenUp) = (Event(), Event())
-            let isFirst = FirstTime()
-            let body = HTTPBody.once(
-                AsyncStream<[UInt8]> {
-                    if isFirst.take() { return [UInt8]("first") }
-                    isAskedForMore.happen()
-                    await Event().wait()
-                    isGivenUp.happen()
-                    return nil
-                })
+            let standstill = Standstill()
+            let body = standstill.body(after: [[UInt8]("first")])
             let client = transport.client()
             async let answer = delivery.send(HTTPRequest(.put, server.url, body: body), by: client)
             let connection = await server.accepted()
             #expect(await connection.receives("first"))
             // Otherwise whoever reads the body may see that it is over before it asks for more, which nobody would notice here.
-            await isAskedForMore.wait()
+            await standstill.reached.wait()
             connection.write("HTTP/1.1 \(status) Early\r\n\(rest)")
             let received = try await answer
             #expect(received.status.code == status)
             #expect(received.text == "too large")
-            await isGivenUp.wait()
+            await standstill.clientLeft.wait()
         }
     }
 

@@ -39,7 +39,7 @@ final class Event: Sendable {
     }
 }
 
-/// Where a server stops answering, and what it sees of its client from then on.
+/// Where a server or a body stops, and what it sees of who waits for it from then on.
 struct Standstill: Sendable {
     /// The server has come there.
     let reached = Event()
@@ -54,14 +54,16 @@ struct Standstill: Sendable {
     }
 
     /// A body of the given chunks, after which nothing comes.
-    func body(after chunks: [[UInt8]] = []) -> HTTPBody {
+    func body(after chunks: [[UInt8]] = []) -> HTTPBody { .once(stream(after: chunks)) }
+
+    /// The given chunks, after which nothing comes.
+    func stream(after chunks: [[UInt8]]) -> AsyncStream<[UInt8]> {
         let rest = Locked(chunks)
-        return .once(
-            AsyncStream {
-                if let chunk = rest.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return chunk }
-                await wait()
-                return nil
-            })
+        return AsyncStream {
+            if let chunk = rest.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return chunk }
+            await wait()
+            return nil
+        }
     }
 }
 

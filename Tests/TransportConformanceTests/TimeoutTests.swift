@@ -43,21 +43,11 @@ import Testing
     func whileABodyIsMade(transport: TransportUnderTest, limit: Limit) async throws {
         let silent = try SilentServer()
         let client = limit.client(on: transport)
-        let isWaiting = Event()
-        let isGivenUp = Event()
-        let body = HTTPBody.stream {
-            let isFirst = FirstTime()
-            return AsyncStream<[UInt8]> {
-                if isFirst.take() { return [UInt8]("first") }
-                isWaiting.happen()
-                await Event().wait()
-                isGivenUp.happen()
-                return nil
-            }
-        }
+        let standstill = Standstill()
+        let body = HTTPBody.stream { standstill.stream(after: [[UInt8]("first")]) }
         await expectError(limit.code) { try await client.send(HTTPRequest(.put, silent.url, body: body)) }
         // The time may have been over before the body was asked for.
-        if isWaiting.hasHappened { await isGivenUp.wait() }
+        if standstill.reached.hasHappened { await standstill.clientLeft.wait() }
     }
 
     @Test(
