@@ -8,22 +8,17 @@ import Testing
 
 /// What traces, explanations and descriptions say, and what they keep to themselves.
 @Suite(.leavesNothing, .timeLimit(.minutes(10))) struct AuthenticationTraceTests {
-    private func notes(in trace: Trace) -> [String] {
-        func all(_ spans: [Trace.Span]) -> [String] { spans.flatMap { $0.notes + all($0.children) } }
-        return all(trace.spans)
-    }
-
     @Test func theTraceTellsOfRefreshAndResend() async throws {
         let client = testClient(baseURL: "https://a.example", transport: StubTransport.accepting("token 1")) {
             AuthenticationInterceptor(TestAuthenticator(), credential: "s3cret")
         }
         let trace = try await client.send(HTTPRequest("/")).trace
-        #expect(notes(in: trace) == ["rejected with 401; refreshed the credential and sent again"])
+        #expect(trace.allSpans.flatMap(\.notes) == ["rejected with 401; refreshed the credential and sent again"])
         #expect(!"\(trace)".contains("s3cret") && !"\(trace)".contains("token 1"))
         let obtained = testClient(baseURL: "https://a.example", transport: StubTransport(status: .ok)) {
             AuthenticationInterceptor(TestAuthenticator())
         }
-        #expect(notes(in: try await obtained.send(HTTPRequest("/")).trace) == ["obtained a credential"])
+        #expect(try await obtained.send(HTTPRequest("/")).trace.allSpans.flatMap(\.notes) == ["obtained a credential"])
     }
 
     private func plan(in explanation: Explanation?) -> String? {

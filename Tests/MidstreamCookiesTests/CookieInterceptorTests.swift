@@ -228,9 +228,8 @@ struct CookieInterceptorTests {
         for line in ["b=s3cret; Domain=other.example", "old=s3cret; Max-Age=0", "s3cret"] { headers.add(.setCookie, line) }
         let stub = StubTransport(status: .ok, headers: headers)
         let response = try await client(stub, try jar(("sid", "s3cret"))).send(HTTPRequest(url))
-        func notes(_ spans: [Trace.Span]) -> [String] { spans.flatMap { $0.notes + notes($0.children) } }
         #expect(
-            notes(response.trace.spans) == [
+            response.trace.allSpans.flatMap(\.notes) == [
                 "stored a, ignored b: its Domain isn't its host's, removed old, ignored a cookie: it has no name"
             ])
         #expect(!"\(response.trace) \(response) \(response.request)".contains("s3cret"))

@@ -59,12 +59,16 @@ extension HTTPResponse {
 }
 
 extension Trace {
+    /// All spans, each before those within it.
+    package var allSpans: [Span] { spans.flatMap(\.andInner) }
+
+    /// The notes of each span that has some, in a line each: `Name: note`.
+    package var signedNotes: [String] { allSpans.flatMap { span in span.notes.map { "\(span.name): \($0)" } } }
+
     /// What the arbiter said of itself, in order.
-    package var arbiterNotes: [String] { spans.flatMap { $0.notes(of: "Arbiter") } }
+    package var arbiterNotes: [String] { allSpans.filter { $0.name == "Arbiter" }.flatMap(\.notes) }
 }
 
 extension Trace.Span {
-    fileprivate func notes(of name: String) -> [String] {
-        (self.name == name ? notes : []) + children.flatMap { $0.notes(of: name) }
-    }
+    fileprivate var andInner: [Trace.Span] { [self] + children.flatMap(\.andInner) }
 }

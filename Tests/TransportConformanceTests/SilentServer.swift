@@ -129,7 +129,8 @@ final class FullPort: Sendable {
     deinit { for connection in connections { _ = close(connection) } }
 }
 
-private enum SocketCall {
+/// Calls of the system that several of its kind need.
+enum SocketCall {
     static func stream() throws -> Int32 {
         #if canImport(Glibc)
             let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

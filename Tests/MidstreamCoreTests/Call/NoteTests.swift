@@ -52,17 +52,12 @@ struct NoteTests {
         return response
     }
 
-    /// The notes of each pass that has some, outermost first, in a line each: `Name: note`.
-    private func notes(_ spans: [Trace.Span]) -> [String] {
-        spans.flatMap { span in span.notes.map { "\(span.name): \($0)" } + notes(span.children) }
-    }
-
     private func notes(
         _ transport: StubTransport = .ok, _ configuration: HTTPClient.Configuration = .init(),
         @PipelineBuilder of interceptors: () -> [any HTTPInterceptor]
     ) async throws -> [String] {
         let client = testClient(configuration: configuration, transport: transport, interceptors: interceptors)
-        return notes(try await client.send(request).trace.spans)
+        return try await client.send(request).trace.signedNotes
     }
 
     @Test("a request interceptor's and a response interceptor's stand at their own passes, at every stage")
@@ -94,8 +89,8 @@ struct NoteTests {
             }
             TalkingHooks()
         }
-        let bad = try await client.send(request).trace.spans
-        #expect(notes(bad) == ["modifies", "sends", "received 500", "failed"].map { "TalkingHooks: \($0)" })
+        let bad = try await client.send(request).trace.signedNotes
+        #expect(bad == ["modifies", "sends", "received 500", "failed"].map { "TalkingHooks: \($0)" })
     }
 
     @Test("what is noted on a request that was made from nothing is its maker's")
@@ -156,7 +151,7 @@ struct NoteTests {
         request.validators = [TalkingValidator()]
         let trace = try await testClient(transport: StubTransport.ok).send(request).trace
         #expect(
-            notes(trace.spans) == ["Arbiter: TalkingValidator: looks at attempt 1", "Arbiter: TalkingValidator: finds 200"])
+            trace.signedNotes == ["Arbiter: TalkingValidator: looks at attempt 1", "Arbiter: TalkingValidator: finds 200"])
     }
 
     @Test("what a retry strategy does before the next attempt is told at the arbiter's place")
@@ -329,8 +324,8 @@ struct NoteTests {
         }
         let first = try await client.send(request)
         let second = try await client.send(request)
-        #expect(notes(first.trace.spans) == ["Up: up"])
-        #expect(notes(second.trace.spans) == ["Up: up"])
+        #expect(first.trace.signedNotes == ["Up: up"])
+        #expect(second.trace.signedNotes == ["Up: up"])
     }
 
     @Test("a request or a response that has left its call leaves none")
@@ -342,7 +337,7 @@ struct NoteTests {
         let response = try await client.send(request)
         response.note("too late")
         let again = try await client.send(try #require(seen.withLock { $0 }))
-        #expect(notes(response.trace.spans).isEmpty && notes(again.trace.spans).isEmpty)
+        #expect(response.trace.signedNotes.isEmpty && again.trace.signedNotes.isEmpty)
         request.note("nowhere")
         HTTPResponse(status: 200, request: request).note("nowhere")
     }
@@ -365,7 +360,7 @@ struct NoteTests {
         var request = request
         request.body = .once(HTTPBody.text("once"))
         let response = try await testClient(transport: Forgetful()) { watches }.send(request)
-        #expect(notes(response.trace.spans) == ["Watches: ended 1", "Watches: ended 2"])
+        #expect(response.trace.signedNotes == ["Watches: ended 1", "Watches: ended 2"])
     }
 
     @Test("a text isn't made where nothing is recorded")

@@ -350,10 +350,7 @@ struct TraceTests {
         await bothArrived.waitForSleepers(2)
         bothArrived.advance(by: .seconds(1))
         let trace = try await call.value.trace
-        func find(_ spans: [Trace.Span]) -> Trace.Span? {
-            spans.first { $0.name == "Both" } ?? spans.lazy.compactMap { find($0.children) }.first
-        }
-        let both = try #require(find(trace.spans))
+        let both = try #require(trace.allSpans.first { $0.name == "Both" })
         #expect(both.notes == ["took the first"] && !both.isConcurrent)
         #expect(both.children.count == 2 && both.children.allSatisfy(\.isConcurrent))
         #expect(both.children.filter(\.cameUp).count == 1 && both.responseChanges.isEmpty)

@@ -16,10 +16,6 @@ struct ResilienceScopeTests {
     /// Talks to nobody: an outer interceptor that is told its position would take notes which aren't its own.
     private let outer = ClosureHTTPInterceptor("Outer") { request, next in try await next(request) }
 
-    private func notes(_ spans: [Trace.Span]) -> [String] {
-        spans.flatMap { span in span.notes.map { "\(span.name): \($0)" } + notes(span.children) }
-    }
-
     @Test(
         "what they note is put down to the part that has asked",
         arguments: [
@@ -31,7 +27,7 @@ struct ResilienceScopeTests {
             part
         }
         let trace = try await client.send(HTTPRequest("https://h/")).trace
-        #expect(notes(trace.spans).contains("\(type(of: part)): asked for the key"))
+        #expect(trace.signedNotes.contains("\(type(of: part)): asked for the key"))
     }
 
     @Test("so is what a breaker's listener notes")
@@ -43,6 +39,6 @@ struct ResilienceScopeTests {
             breaker
         }
         let error = try #require(await httpError { try await client.send(request) })
-        #expect(notes(try #require(error.trace).spans).contains("CircuitBreaker: heard of it"))
+        #expect(error.trace?.signedNotes.contains("CircuitBreaker: heard of it") == true)
     }
 }

@@ -50,7 +50,7 @@
             self.progress = progress
             Belongings.current?.add(progress)
             Thread.detachNewThread {
-                var crossing = Crossing(front: front, destination: UDPSocket.loopback(destination))
+                var crossing = Crossing(front: front, destination: SocketCall.loopback(port: destination))
                 while let weather = progress.state.withLock({ $0.isOver ? nil : $0.weather }) {
                     let (passed, lost) = crossing.step(weather)
                     progress.state.withLock { state in
@@ -164,18 +164,10 @@
     }
 
     enum UDPSocket {
-        static func loopback(_ port: Int) -> sockaddr_in {
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = UInt16(port).bigEndian
-            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-            return address
-        }
-
         /// A socket at a port, or at any if that is zero.
         static func bound(to port: Int) throws -> (descriptor: Int32, port: Int) {
             let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            var address = loopback(port)
+            var address = SocketCall.loopback(port: port)
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let isBound = withUnsafeMutablePointer(to: &address) { address in
                 address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
