@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Interception
 public import MidstreamCore
 

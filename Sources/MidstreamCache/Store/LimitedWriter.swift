@@ -1,4 +1,3 @@
-internal import Interception
 internal import MidstreamCacheStore
 internal import MidstreamCore
 

@@ -1,7 +1,6 @@
 #if os(Linux)
     internal import CCurl
     internal import MidstreamCore
-    internal import MidstreamLoop
 
     extension CurlTransfer {
         /// What curl has measured of a transfer that failed: zero for phases that weren't reached.

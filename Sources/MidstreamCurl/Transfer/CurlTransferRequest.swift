@@ -2,7 +2,6 @@
     internal import CCurl
     import Glibc
     internal import MidstreamCore
-    internal import MidstreamTransport
     internal import MidstreamLoop
 
     /// What a request means in curl's options.

@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCacheStore
 internal import MidstreamCore
 
 /// What the parts of a fleet have in common.

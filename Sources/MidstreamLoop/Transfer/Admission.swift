@@ -1,6 +1,4 @@
 #if os(Linux)
-    internal import Interception
-
     /// Limits the transfers that are under way to the allowed connections, to a host and in all; the others wait in order.
     ///
     /// libcurl's own queue isn't fair: a new request takes the connection that has just become free, and the one that has waited goes to the

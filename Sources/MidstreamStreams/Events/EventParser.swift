@@ -1,5 +1,3 @@
-internal import MidstreamCore
-
 /// Reads an event stream from its bytes, in whatever pieces they come (WHATWG HTML §9.2.6).
 ///
 /// Lines end with LF, CR or CRLF, which may be mixed. A CR ends a line at once: an LF behind it belongs to it whenever it comes.

@@ -1,5 +1,4 @@
 internal import Interception
-internal import MidstreamCore
 
 /// Several tasks that run side by side, with a result for each.
 ///

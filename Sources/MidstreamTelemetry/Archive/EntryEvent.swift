@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MidstreamCore
 
 extension HAREntry.Event {

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MidstreamCore
 
 /// What OpenTelemetry's conventions for HTTP clients (v1.44.0) call what is known of an exchange.

@@ -1,6 +1,5 @@
 import Foundation
 import Midstream
-import MidstreamSigning
 import MidstreamTelemetry
 import MidstreamWebSocket
 

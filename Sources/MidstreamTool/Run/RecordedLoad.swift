@@ -1,4 +1,3 @@
-import Foundation
 import MidstreamTelemetry
 import MidstreamTesting
 

@@ -1,4 +1,3 @@
-import Foundation
 import Midstream
 
 /// A text with `%{name}` for what is known of a call when it is over, as curl's `--write-out`.

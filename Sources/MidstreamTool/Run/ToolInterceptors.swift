@@ -1,4 +1,3 @@
-import Foundation
 import Midstream
 
 /// Has an attempt's timeout hold for the body of its answer as well: of a stream the client's ends with the head.

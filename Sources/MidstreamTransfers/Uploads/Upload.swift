@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Interception
 internal import MidstreamCore
 internal import MidstreamPlatform

@@ -1,5 +1,4 @@
 #if os(Linux)
-    internal import MidstreamCore
     internal import MidstreamLoop
 
     /// What connections need of the loop that drives them; all on its thread.

@@ -1,5 +1,4 @@
 #if os(Linux)
-    internal import MidstreamCore
     internal import MidstreamLoop
 
     /// How far a connection has come with a request.

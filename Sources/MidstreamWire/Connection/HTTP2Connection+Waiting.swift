@@ -1,6 +1,5 @@
 #if os(Linux)
     internal import Interception
-    internal import MidstreamLoop
 
     /// Streams that wait, in the order in which they came.
     struct StreamLine {

@@ -2,7 +2,6 @@
     internal import CTLS
     import Glibc
     internal import Interception
-    internal import MidstreamCore
     internal import MidstreamTransport
 
     /// Where the system keeps the authorities that it trusts.
