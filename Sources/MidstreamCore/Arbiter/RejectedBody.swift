@@ -68,7 +68,7 @@ extension HTTPError {
         } catch {
             if let reason = reasonToEnd() { throw reason }
             let reason = (error as? HTTPError)?.code.rawValue ?? "an error"
-            collected.body = .incoming(next: { throw error }, close: {})
+            collected.body = .broken(by: error)
             return withResponse(collected, shortfall: "The response's body couldn't be read: \(reason).")
         }
         guard collected.body.bytes != nil else {

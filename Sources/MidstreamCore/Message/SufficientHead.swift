@@ -10,7 +10,7 @@ extension HTTPError {
     package func ofRefusal(_ refusal: @autoclosure () -> HTTPResponse, _ status: HTTPStatus) -> HTTPError {
         guard status.code >= 400, isOfBodyAlone, response == nil else { return self }
         var head = refusal()
-        head.body = .incoming(next: { throw self }, close: {})
+        head.body = .broken(by: self)
         return withResponse(head, shortfall: "That ended the body of a response of status \(status.code).")
     }
 
@@ -18,6 +18,11 @@ extension HTTPError {
     private var isOfBodyAlone: Bool {
         phase == .answered && !isRefusedHere && ![.timeout, .deadlineExceeded, .digestMismatch].contains(code)
     }
+}
+
+extension HTTPBody {
+    /// What is left of a body that has come to nothing: reading it fails.
+    package static func broken(by error: any Error) -> HTTPBody { .incoming(next: { throw error }, close: {}) }
 }
 
 extension HTTPStatus {

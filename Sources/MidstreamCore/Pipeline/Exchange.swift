@@ -196,7 +196,7 @@ struct Exchange: Interceptor {
         do {
             try await response.buffer(upTo: limit)
         } catch let error as HTTPError where error.leavesEnough(of: response.status, response.headers) {
-            response.body = .incoming(next: { throw error }, close: {})
+            response.body = .broken(by: error)
         } catch let error as HTTPError {
             throw error.ofRefusal(response, response.status)
         }

@@ -137,7 +137,7 @@
             guard let failure = error as? HTTPError, failure.leavesEnough(of: HTTPStatus(head.status), headers) else {
                 return nil
             }
-            return response(.incoming(next: { throw failure }, close: {}))
+            return response(.broken(by: failure))
         }
 
         /// The error of a body that is taken into memory, with the response if that is a refusal.

@@ -44,7 +44,15 @@ public struct ResumeBodies: HTTPInterceptor {
         guard response.body.bytes == nil else { return response }
         let arriving = [asking]
         return try await next.position.withinTimeLeft(phase: .answered) { position in
-            try await collect(response, to: arriving[0], room, next.at(position))
+            do {
+                return try await collect(response, to: arriving[0], room, next.at(position))
+            } catch let error as HTTPError where error.leavesEnough(of: response.status, response.headers) {
+                var head = response
+                head.body = .broken(by: error)
+                return head
+            } catch let error as HTTPError {
+                throw error.ofRefusal(response, response.status)
+            }
         }
     }
 
@@ -69,7 +77,9 @@ public struct ResumeBodies: HTTPInterceptor {
             } catch let error as HTTPError where error.mayPass {
                 failure = error
             }
-            guard !joined.isChanged, let validator = StrongValidator(joined.head.headers) else { throw failure }
+            guard joined.head.status == .ok, !joined.isChanged, let validator = StrongValidator(joined.head.headers) else {
+                throw failure
+            }
             attempts += 1
             guard attempts <= limit, next.call?.owner.takeRetry() == true else { throw failure }
             let response = try await rest(of: request, from: joined.bytes.count, validator, next)

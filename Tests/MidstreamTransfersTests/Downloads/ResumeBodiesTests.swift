@@ -153,6 +153,30 @@ struct ResumeBodiesTests {
                 }) == .connectionLost)
     }
 
+    @Test("A refusal counts by its status, though its body is cut or too large", arguments: [401, 404], [true, false])
+    func refusals(status: Int, isCut: Bool) async throws {
+        server.next({
+            $0 = .init(
+                status: HTTPStatus(status), headers: [.wwwAuthenticate: "Bearer", .etag: "\"1\""], body: .bytes(Self.content),
+                fault: isCut ? .disconnect(.insideBody(afterBytes: 40_000)) : nil)
+        })
+        var configuration = HTTPClient.Configuration()
+        configuration.maximumBufferedBody = isCut ? 200_000 : 100_000 - 1
+        let client = testClient(configuration: configuration) {
+            ChainedHTTPInterceptor.bearer { $0 == nil ? "old" : "new" }
+            ResumeBodies()
+        }
+        if status == 401 {
+            server.next({ $0 = .init(body: "ok") })
+            #expect(try await client.send(HTTPRequest(server.url)).body.bytes == Array("ok".utf8))
+            #expect(server.requests.map { $0.headers[.authorization] } == ["Bearer old", "Bearer new"])
+        } else {
+            let error = await httpError { try await client.send(HTTPRequest(server.url)) }
+            #expect(error?.code == .unacceptableStatus && error?.response?.status == .notFound)
+        }
+        #expect(ranges.allSatisfy { $0 == nil })
+    }
+
     @Test("What the system has decoded isn't gone on with")
     func decodedUnseen() async throws {
         for status in [.ok, .partialContent] as [HTTPStatus] {
