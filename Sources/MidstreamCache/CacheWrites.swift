@@ -139,6 +139,8 @@ extension ResponseCache {
                             self.noteUnanswered(miss)
                             throw error
                         }
+                        // Credentials are made anew for who waits for the answer.
+                        if response.status == .unauthorized { await self.update(entry.with(entry.head.invalidated), miss) }
                         // Nobody else reads it.
                         if response.cacheStatus?.isStored == true {
                             for try await _ in response.body {}

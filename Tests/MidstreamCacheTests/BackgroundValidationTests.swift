@@ -37,6 +37,21 @@ struct BackgroundValidationTests {
         #expect(events.first?.attributes["hit"] == true && events.last?.attributes["forward"] == "stale")
     }
 
+    @Test("after a validation that wants other credentials the next request waits for its own")
+    func refusedWhileRevalidate() async throws {
+        let bench = CacheBench { request in
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-while-revalidate=600", "ETag": "\"a\""]
+            if request.headers["If-None-Match"] != nil { return HTTPResponse(status: 401, request: request) }
+            return HTTPResponse(status: 200, headers: headers, body: .text("one"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        let stale = try await bench.get()
+        #expect(stale.isHit)
+        await eventually { stale.trace.events(named: "cache.outcome").count == 2 }
+        #expect(try await bench.get().status == .unauthorized)
+    }
+
     @Test("a validation behind a stored part is one of that part, and fetches nothing else", arguments: ["GET", "HEAD"])
     func partWhileRevalidate(method: HTTPMethod) async throws {
         let headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-while-revalidate=600", "ETag": "\"a\""]
