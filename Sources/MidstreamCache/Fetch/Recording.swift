@@ -149,8 +149,8 @@ final class Recording: Sendable {
 }
 
 /// A body that is arriving, and is recorded as it is read.
-final class RecordedBody: IncomingBody {
-    private let source: any IncomingBody
+final class RecordedBody: WrappingBody {
+    let source: any IncomingBody
     private let recording: Recording
 
     init(_ source: any IncomingBody, _ recording: Recording) {
@@ -183,11 +183,6 @@ final class RecordedBody: IncomingBody {
         source.close(late: error)
         recording.stop()
     }
-
-    var isSpent: Bool { source.isSpent }
-    var isTransformed: Bool { source.isTransformed }
-    var trailers: HTTPHeaders? { source.trailers }
-    var metrics: TransportMetrics? { source.metrics }
 }
 
 extension Error {

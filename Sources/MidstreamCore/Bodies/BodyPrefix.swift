@@ -88,7 +88,7 @@ private struct BodyStart {
 }
 
 /// An arriving body, with the chunks that were read before.
-private final class RewoundIncoming: IncomingBody {
+private final class RewoundIncoming: WrappingBody {
     private struct State {
         var start: ArraySlice<[UInt8]>
         var isSpent = false
@@ -96,7 +96,7 @@ private final class RewoundIncoming: IncomingBody {
         var failure: (any Error)?
     }
 
-    private let source: any IncomingBody
+    let source: any IncomingBody
     private let isAll: Bool
     private let state: Locked<State>
 
@@ -142,7 +142,4 @@ private final class RewoundIncoming: IncomingBody {
     }
 
     var isSpent: Bool { state.withLock { $0.isSpent } }
-    var isTransformed: Bool { source.isTransformed }
-    var trailers: HTTPHeaders? { source.trailers }
-    var metrics: TransportMetrics? { source.metrics }
 }

@@ -84,8 +84,8 @@ final class BodyWatch: Sendable {
 }
 
 /// An arriving body, watched. Its release releases the watch and the source.
-final class ObservedIncoming: ReadyBody {
-    private let source: any IncomingBody
+final class ObservedIncoming: ReadyBody, WrappingBody {
+    let source: any IncomingBody
     private let watch: BodyWatch
 
     init(_ source: any IncomingBody, _ watch: BodyWatch) {
@@ -117,9 +117,4 @@ final class ObservedIncoming: ReadyBody {
         closeSource()
         if let end { watch.report(end) }
     }
-
-    var isSpent: Bool { source.isSpent }
-    var isTransformed: Bool { source.isTransformed }
-    var trailers: HTTPHeaders? { source.trailers }
-    var metrics: TransportMetrics? { source.metrics }
 }

@@ -89,8 +89,8 @@ private struct TransformedReading {
 }
 
 /// A body that a transport is receiving, transformed.
-private final class TransformedIncoming: IncomingBody {
-    private let source: any IncomingBody
+private final class TransformedIncoming: WrappingBody {
+    let source: any IncomingBody
     /// Taken out while somebody reads.
     private let reading: Locked<TransformedReading?>
     private let hasChanged = Locked(false)
@@ -118,10 +118,5 @@ private final class TransformedIncoming: IncomingBody {
         }
     }
 
-    func close() { source.close() }
-    func close(late error: HTTPError) { source.close(late: error) }
-    var isSpent: Bool { source.isSpent }
     var isTransformed: Bool { hasChanged.withLock { $0 } || source.isTransformed }
-    var trailers: HTTPHeaders? { source.trailers }
-    var metrics: TransportMetrics? { source.metrics }
 }

@@ -225,6 +225,20 @@ package protocol IncomingBody: AnyObject, Sendable {
     var arrivals: CallersExecutor? { get }
 }
 
+/// An arriving body that is another one on its way. What it doesn't change passes through.
+package protocol WrappingBody: IncomingBody {
+    var source: any IncomingBody { get }
+}
+
+extension WrappingBody {
+    package func close() { source.close() }
+    package func close(late error: HTTPError) { source.close(late: error) }
+    package var isSpent: Bool { source.isSpent }
+    package var isTransformed: Bool { source.isTransformed }
+    package var trailers: HTTPHeaders? { source.trailers }
+    package var metrics: TransportMetrics? { source.metrics }
+}
+
 extension IncomingBody {
     package func close(late error: HTTPError) { close() }
     package var isTransformed: Bool { false }
