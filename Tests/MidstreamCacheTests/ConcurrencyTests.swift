@@ -69,6 +69,24 @@ struct ConcurrencyTests {
         }
     }
 
+    @Test(
+        "who wants the server, or more than is left, takes no answer to another's request",
+        arguments: ["no-cache", "min-fresh=61"])
+    func wish(directive: String) async throws {
+        let gate = Gate()
+        let bench = CacheBench { request in
+            await gate.wait()
+            return HTTPResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: .bytes([7]), request: request)
+        }
+        let first = Task { try await bench.get() }
+        await gate.reached()
+        let second = Task { try await bench.get(CacheBench.url, ["Cache-Control": directive]) }
+        await eventually { bench.cache.statistics.misses >= 2 }
+        gate.open()
+        _ = try await (first.value, second.value)
+        #expect(bench.sent == 2 && bench.cache.statistics.collapsed == 0)
+    }
+
     @Test("a request that another's answer doesn't fit is sent by itself")
     func otherVariant() async throws {
         let gate = Gate()

@@ -138,6 +138,35 @@ struct FlowTests {
         #expect(bench.sent == 3)
     }
 
+    @Test("a POST that wants nothing stored isn't, nor is one whose freshness isn't told")
+    func unstoredPosts() async throws {
+        let cases: [(HTTPHeaders, CacheUse)] = [(["Cache-Control": "max-age=60"], .noStore), (["ETag": "\"a\""], .standard)]
+        for (fields, use) in cases {
+            let bench = CacheBench { request in
+                var headers = fields
+                headers[.contentLocation] = CacheBench.url
+                return HTTPResponse(status: .ok, headers: headers, body: .text("one"), request: request)
+            }
+            var post = HTTPRequest(.post, CacheBench.url, body: .text("a"))
+            post.cache = use
+            _ = try await bench.client.send(post)
+            #expect(try await !bench.get().isHit && bench.stub.requests.last?.headers["If-None-Match"] == nil)
+        }
+    }
+
+    @Test("conditions are judged where the answer would be a success, and those of changes by the server")
+    func otherConditions() async throws {
+        let missing = CacheBench(answers: [(404, ["Cache-Control": "max-age=60", "ETag": "\"a\""], "missing")])
+        _ = try await missing.get()
+        let again = try await missing.get(CacheBench.url, ["If-None-Match": "\"a\""])
+        #expect(again.status == 404 && again.text == "missing" && again.isHit)
+        for name in ["If-Match", "If-Unmodified-Since"] as [HTTPHeaders.Name] {
+            let bench = CacheBench(answers: [(200, ["Cache-Control": "max-age=60", "ETag": "\"a\""], "one"), (412, [:], "")])
+            _ = try await bench.get()
+            #expect(try await bench.get(CacheBench.url, [name: "\"b\""]).status == 412)
+        }
+    }
+
     @Test("the caller's own conditions are answered from what is fresh, and passed on else")
     func ownConditions() async throws {
         let modified = "Tue, 14 Nov 2023 22:00:00 GMT"

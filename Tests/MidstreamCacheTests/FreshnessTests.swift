@@ -2,11 +2,12 @@ import Foundation
 import MidstreamCacheStore
 import MidstreamCore
 import MidstreamTesting
+import TestSupport
 import Testing
 
 @testable import MidstreamCache
 
-@Suite("How long responses are fresh, and how old they are")
+@Suite("How long responses are fresh, and how old they are", .leavesNothing, .timeLimit(.minutes(10)))
 struct FreshnessTests {
     private static let moment = Date(timeIntervalSince1970: 1_700_000_000)
     private static func date(_ offset: Double) -> String { HTTPDate.text(moment + offset) }
@@ -105,6 +106,7 @@ struct FreshnessTests {
             ("no-cache, max-age=100", "", 0, .validate(.noCache)),
             ("max-age=100, stale-while-revalidate=10", "", 109, .staleWhileRevalidating(9)),
             ("max-age=100, stale-while-revalidate=10", "", 110, .validate(.stale)),
+            ("max-age=100, stale-while-revalidate=10", "min-fresh=1", 105, .validate(.stale)),
             ("max-age=100, stale-while-revalidate=10, must-revalidate", "", 105, .validate(.stale)),
             ("max-age=100, immutable", "max-age=0", 50, .fresh(50)),
             ("max-age=100, immutable", "max-age=0", 150, .validate(.stale)),
@@ -117,6 +119,16 @@ struct FreshnessTests {
         let head = head(["Cache-Control": response], rules: rules)
         let fields: HTTPHeaders = request.isEmpty ? [:] : ["Cache-Control": request]
         #expect(rules.reuse(head, for: CacheDemand(HTTPRequest("http://h/", headers: fields)), at: Self.moment + after) == reuse)
+    }
+
+    @Test("what has to be validated each time stands in for no error, and nothing does for who wants the server")
+    func onError() {
+        let (rules, later) = (CacheRules(), Self.moment + 101)
+        let strict = head(["Cache-Control": "max-age=100, no-cache, stale-if-error=99"], rules: rules)
+        #expect(!rules.mayAnswerOnError(strict, for: .plain, at: later))
+        let lax = head(["Cache-Control": "max-age=100, stale-if-error=99"], rules: rules)
+        let reload = CacheDemand(HTTPRequest("http://h/", headers: ["Cache-Control": "no-cache"]))
+        #expect(rules.mayAnswerOnError(lax, for: .plain, at: later) && !rules.mayAnswerOnError(lax, for: reload, at: later))
     }
 
     @Test("what is confirmed without a date is as old as its confirmation")

@@ -37,6 +37,24 @@ struct HeadTests {
         #expect(later.isHit && later.text == "one" && bench.sent == 2)
     }
 
+    @Test("what a HEAD learns with credentials that are added further in isn't told to others", arguments: [true, false])
+    func headOfSomebody(isSomebodys: Bool) async throws {
+        let inner = ClosureHTTPInterceptor(stage: .exchange) { request, next in
+            var request = request
+            if isSomebodys, request.method == .head { request.headers[.authorization] = "alice" }
+            return try await next(request)
+        }
+        let bench = CacheBench(.private, [inner]) { request in
+            HTTPResponse(
+                status: 200, headers: ["Cache-Control": "max-age=10", "ETag": "\"a\""],
+                body: request.method == .head ? .empty : .text("one"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        _ = try await bench.get { $0.method = .head }
+        #expect(try await bench.get().isHit == !isSomebodys)
+    }
+
     /// A server that answers once, with what may be used stale, and then as the closure does.
     private func bench(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) async throws -> CacheBench {
         let isFirst = Locked(true)

@@ -55,6 +55,40 @@ struct RangeTests {
         #expect(bench.sent == 1)
     }
 
+    @Test("anybody's part isn't completed for a user")
+    func anybodysPart() async throws {
+        let bench = bench()
+        _ = try await get(bench, "0-4")
+        #expect(try await get(bench, nil, ["Authorization": "a"]).text == Self.text)
+        #expect(bench.sent == 2 && bench.stub.requests.last?.headers["Range"] == nil)
+    }
+
+    @Test("a rest that ends early isn't joined")
+    func shortRest() async throws {
+        let bench = CacheBench { request in
+            var headers: HTTPHeaders = ["ETag": "\"a\"", "Cache-Control": "max-age=60"]
+            guard let range = request.headers["Range"] else {
+                return HTTPResponse(status: 200, headers: headers, body: .text(Self.text), request: request)
+            }
+            let bytes = range == "bytes=0-4" ? 0...4 : 5...7
+            headers["Content-Range"] = "bytes \(bytes.lowerBound)-\(bytes.upperBound)/10"
+            return HTTPResponse(
+                status: 206, headers: headers, body: .bytes(Array(Array(Self.text.utf8)[bytes])), request: request)
+        }
+        _ = try await get(bench, "0-4")
+        #expect(try await get(bench, nil).text == Self.text)
+    }
+
+    @Test("If-Range by what doesn't tell bytes apart gets the whole")
+    func weakIfRange() async throws {
+        let (modified, tag) = ("Tue, 14 Nov 2023 22:13:00 GMT", "W/\"a\"")
+        for (bench, condition) in [(bench(["Last-Modified": modified]), modified), (bench(["ETag": tag]), tag)] {
+            _ = try await get(bench, nil)
+            let answer = try await get(bench, "0-1", ["If-Range": condition])
+            #expect(answer.status == 200 && answer.text == Self.text && bench.sent == 1)
+        }
+    }
+
     @Test("the digest of a whole isn't that of a part, nor that of a part the whole's")
     func digests() async throws {
         let whole: HTTPHeaders = ["ETag": "\"a\"", "Content-Digest": "whole", "Repr-Digest": "all"]

@@ -38,6 +38,19 @@ struct StorabilityTests {
         #expect(obstacle(["Cache-Control": "max-age=60"], HTTPStatus(code)) != nil)
     }
 
+    @Test("whose it is, is told by the fields that secrets stand in, and by where they end")
+    func owners() {
+        let fingerprint = Fingerprint(salt: [1])
+        func owner(_ fields: HTTPHeaders, _ users: [String] = []) -> String? {
+            fingerprint.owner(of: HTTPRequest("http://cache.test/", headers: fields), users)
+        }
+        #expect(owner(["Accept": "a"]) == nil && owner(["Authorization": "a"]) == owner(["authorization": "a"]))
+        #expect(owner(["Authorization": "a"]) != owner(["X-API-Key": "a"]))
+        #expect(owner(["Authorization": "a"]) != owner(["Cookie": "a"]))
+        #expect(owner([:], ["a", "bc"]) != owner([:], ["ab", "c"]))
+        #expect(fingerprint.text(of: ["a", "bc"]) != fingerprint.text(of: ["ab", "c"]))
+    }
+
     @Test("what has no body, since it answers HEAD, isn't")
     func head() {
         #expect(obstacle(["Cache-Control": "max-age=60"], method: .head) != nil)
@@ -172,6 +185,7 @@ struct StorabilityTests {
             ("Accept-Language", ["Accept-Language": "en;q=1.0"], ["Accept-Language": "en"], true),
             ("Accept-Language", ["Accept-Language": "en, de"], ["Accept-Language": "fr;q=0.5, de;q=1.0"], true),
             ("Accept-Language", ["Accept-Language": "en, de"], ["Accept-Language": "fr, de"], false),
+            ("Accept-Language", ["Accept-Language": "en"], ["Accept-Language": "de;q=0"], false),
             ("Authorization", ["Authorization": "a"], ["Authorization": "a"], true),
             ("Authorization", ["Authorization": "a"], ["Authorization": "A"], false),
         ] as [(String, HTTPHeaders, HTTPHeaders, Bool)])

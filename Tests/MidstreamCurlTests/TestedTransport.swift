@@ -47,4 +47,7 @@
 
     /// Libcurl doesn't tell why it sends again, so that what may not be repeated isn't.
     let resendsWhatWasRefused = false
+
+    /// Whether a connection over which more has come than a response carries no other. libcurl passes over what follows a bodiless one.
+    let closesBehindStrayBytes = false
 #endif

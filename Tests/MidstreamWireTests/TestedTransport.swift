@@ -40,6 +40,9 @@
     /// What a connection ends with that a server's end breaks in the handshake through a secure proxy which ends its own TLS in order.
     let endBehindSecureProxy = HTTPError.Code.connection
 
+    /// Whether a connection over which more has come than a response carries no other.
+    let closesBehindStrayBytes = true
+
     /// What a server says not to have seen goes out again, whatever its method.
     let resendsWhatWasRefused = true
 #endif

@@ -44,6 +44,18 @@ struct CallDeadlineTests {
         #expect(bench.clock.now.offset == .seconds(4))
     }
 
+    @Test("a later deadline that is set further in makes no room for a wait")
+    func laterDeadline() async {
+        let stub = StubTransport(status: 500, body: .text("last"))
+        let client = bench.client(stub, maxRetries: 3, validators: [AlwaysRetry(.delayed(.seconds(6)))]) {
+            $0.deadline = .seconds(5)
+        } interceptors: {
+            ClosureRequestInterceptor(stage: .attempt) { $0.deadline = .seconds(60) }
+        }
+        let (delays, result) = await bench.waits(0, of: client)
+        #expect(delays.isEmpty && result.httpError?.code == .unacceptableStatus && stub.requests.count == 1)
+    }
+
     @Test("Retry-After past the deadline ends the call at once")
     func retryAfter() async {
         let stub = StubTransport(status: 503, headers: [.retryAfter: "30"])
@@ -187,6 +199,19 @@ struct PacingTests {
         #expect(bench.clock.nextDeadline?.offset == .seconds(21))
         bench.clock.advance(by: .seconds(16))
         #expect(try await waiting.value.status == .ok)
+    }
+
+    @Test("a shorter wait that is asked for doesn't end a longer one")
+    func shorter() async {
+        let client = bench.client(timed()) { $0.sharesRetryAfter = true }
+        async let slow = httpError {
+            try await client.send(HTTPRequest("/", headers: ["At": "1", "Status": "429", "Wait": "5"]))
+        }
+        await bench.clock.waitForSleepers(1)
+        _ = await httpError { try await client.send(HTTPRequest("/", headers: ["Status": "429", "Wait": "20"])) }
+        bench.clock.advance(by: .seconds(1))
+        _ = await slow
+        #expect(await bench.waits(1, of: client).delays == [.seconds(19)])
     }
 
     @Test("a retry that would have to wait past the deadline ends with the last outcome")

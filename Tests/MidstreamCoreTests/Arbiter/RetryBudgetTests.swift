@@ -47,6 +47,18 @@ struct RetryBudgetTests {
         #expect(client.retryBudget == RetryBudget.State(calls: 1, retries: 5, available: 0))
     }
 
+    @Test("a retry that costs two isn't made where one is left")
+    func odd() async {
+        let failing = StubTransport { _ in throw HTTPError(.timeout) }
+        let validator = DefaultValidator(retriableErrors: [.timeout: .immediate])
+        let client = bench.client(failing, maxRetries: 50, validators: [validator]) {
+            $0.retryBudget = RetryBudget(reserve: 3, window: .seconds(3_600))
+        }
+        _ = await httpError { try await client.send(HTTPRequest("/")) }
+        #expect(failing.requests.count == 2)
+        #expect(client.retryBudget == RetryBudget.State(calls: 1, retries: 1, available: 1))
+    }
+
     @Test("a retry that a user's validator asks for is exempt, alternates included")
     func explicit() async {
         let none = RetryBudget(share: 0, reserve: 0)

@@ -35,6 +35,9 @@ struct ClientTests {
         let stub = StubTransport.ok
         let client = testClient(configuration: configuration { $0.headers["X-A"] = "bad\n" }, transport: stub)
         #expect(await httpError { try await client.send(request) }?.code == .invalidRequest)
+        // Beside others, too.
+        let other = HTTPRequest("https://h", headers: ["X-B": "good"])
+        #expect(await httpError { try await client.send(other) }?.code == .invalidRequest)
         _ = try await client.send(HTTPRequest("https://h", headers: ["X-A": "good"]))
         #expect(stub.requests.map { $0.headers["X-A"] } == ["good"])
     }

@@ -92,6 +92,22 @@ struct RedirectTests {
         }
     }
 
+    @Test("a call whose body has been read can't be made again, though the last hop has none")
+    func spentBody() async throws {
+        let stub = StubTransport { request in
+            guard request.method == .put else { return HTTPResponse(status: 503, request: request) }
+            _ = try await request.body.collect()
+            return HTTPResponse(status: 303, headers: ["Location": "/a"], request: request)
+        }
+        let body = HTTPBody.once(
+            AsyncStream {
+                $0.yield([65])
+                $0.finish()
+            })
+        let error = await httpError { try await client(stub).send(HTTPRequest(.put, "https://h/old", body: body)) }
+        #expect(error?.code == .unacceptableStatus && error?.isTransient == false)
+    }
+
     @Test("a last hop that is sent once more is a call of its own, whatever led there")
     func lastHop() async throws {
         let stub = StubTransport(sequence: [.respond(303, headers: ["Location": "/a"]), .respond(503), .respond(503)])

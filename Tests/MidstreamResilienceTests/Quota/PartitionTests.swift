@@ -177,11 +177,13 @@ struct PartitionTests {
         #expect(shelf.partitions(of: request("0"), WireIdentity.init).isEmpty)
         let first = shelf.queue(of: "0")
         shelf.note(["0"], for: request("0"), WireIdentity())
+        let second = shelf.queue(of: "1")
         for number in 1...(2 * QuotaShelf.mostPartitions) {
             // Kept, since it is used.
             #expect(shelf.partitions(of: request("0"), WireIdentity.init).first === first)
             #expect(shelf.queue(of: "\(number)") !== first)
         }
+        #expect(shelf.queue(of: "1") !== second)
         for number in 1...QuotaShelf.mostCredentials { shelf.note(["0"], for: request("\(number)"), WireIdentity()) }
         #expect(shelf.partitions(of: request("0"), WireIdentity.init).isEmpty)
         #expect(shelf.partitions(of: request("\(QuotaShelf.mostCredentials)"), WireIdentity.init).first === first)

@@ -82,6 +82,14 @@ struct QuotaQueueTests {
         #expect(tooLong == nil)
     }
 
+    @Test("go one by one, however many places were given back")
+    func givenBackBeyondBurst() {
+        let queue = queue
+        for _ in 0..<3 { queue.giveBack(at: 0) }
+        if case .granted = queue.enter(at: 0, waitingAtMost: 0), case .refused = queue.enter(at: 0, waitingAtMost: 0) { return }
+        Issue.record("Not just one has a place.")
+    }
+
     @Test("move up when somebody before them leaves")
     func middle() async throws {
         let line = try await Line(bench)

@@ -221,6 +221,21 @@ import Testing
         #expect(digest.sessions.withLock { $0.isEmpty })
     }
 
+    @Test func noMoreOriginsAreRememberedThanThereIsRoomFor() async throws {
+        let challenge: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#]
+        let stub = StubTransport { request in
+            let isAnswered = request.headers.contains(.authorization)
+            return HTTPResponse(status: isAnswered ? .ok : .unauthorized, headers: isAnswered ? [:] : challenge, request: request)
+        }
+        let origins = (0...100).map { "https://h\($0).example" }
+        let digest = DigestInterceptor(user: "Mufasa", password: "Circle of Life", origins: origins)
+        let client = testClient(transport: stub) { digest }
+        for origin in origins {
+            #expect(try await client.send(HTTPRequest(origin)).status == .ok)
+            #expect(digest.sessions.withLock { 1...100 ~= $0.count })
+        }
+    }
+
     @Test func aBodyThatCanBeReadOnceIsSentOnce() async throws {
         let server = try DigestServer()
         let client = client(server)

@@ -89,6 +89,29 @@ struct PartFileTests {
         #expect(part.size == 0 && part.readRecord() == nil)
     }
 
+    @Test("A record that promises more than is there is none")
+    func promise() {
+        var record = PartRecord(url: "https://h/film", validator: .eTag("\"1\""), total: 100)
+        #expect(record.ranges(in: 100) != nil && record.ranges(in: 101) == nil)
+        record.done = [[0, 20], [40, 60]]
+        #expect(record.ranges(in: 60)?.count == 40 && record.ranges(in: 59) == nil)
+        for done in [[[0, 101]], [[-1, 5]], [[5, 4]], [[5]]] as [[[Int64]]] {
+            record.done = done
+            #expect(record.ranges(in: 200) == nil)
+        }
+    }
+
+    @Test("A record isn't read through a link")
+    func linkedRecord() throws {
+        let part = try PartFile(replacing: folder.target)
+        try part.write(PartRecord(url: "https://h/film", validator: .eTag("\"1\""), total: 10))
+        let record = try #require(folder.names.first { $0.hasSuffix(".json") })
+        let (place, other) = (folder.url.appendingPathComponent(record), folder.url.appendingPathComponent("other"))
+        try FileManager.default.moveItem(at: place, to: other)
+        try FileManager.default.createSymbolicLink(at: place, withDestinationURL: other)
+        #expect(part.readRecord() == nil)
+    }
+
     @Test("… also when none of its bytes had come, and the next version can't be told from others")
     func replaced() async throws {
         let folder = folder

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Interception
     import MidstreamCore
     import MidstreamTransport
     import TestSupport
@@ -32,6 +33,23 @@
             let error = await httpError { try await transport.deliver(request("http://h.example/", .buffered(upTo: 10))) }
             #expect(error?.code == .connection && error?.phase == .notSent)
             #expect(proxy.accepted == 0)
+        }
+
+        @Test func `The proxy's password isn't told to the server behind the tunnel`() async throws {
+            let heads = Locked<[String]>([])
+            let proxy = try RawServer { connection in
+                for answer in ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"] {
+                    guard let head = connection.readHead() else { return }
+                    heads.withLock { $0.append(head) }
+                    connection.write(answer)
+                }
+            }
+            let transport = wireTransport(
+                configuration: TransportConfiguration(
+                    proxy: .http(proxy.url, credentials: .init(user: "u", password: "s3cret"))))
+            let request = HTTPRequest("http://h.example/", headers: ["Connection": "Upgrade", "Upgrade": "echo"])
+            #expect(try await transport.send(request).status == 400)
+            #expect(heads.withLock { $0.map { $0.contains("Proxy-Authorization: Basic ") } } == [true, false])
         }
     }
 #endif

@@ -57,6 +57,13 @@
             #expect(error?.code == .proxy)
         }
 
+        @Test func `What comes before the tunnel's first byte isn't the server's`() {
+            var tunnel = Tunnel(authority: "h.example:443", authorization: nil)
+            var input = Array("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK".utf8)
+            let error = #expect(throws: HTTPError.self) { _ = try tunnel.next(&input) }
+            #expect(error?.code == .proxy)
+        }
+
         @Test func `A wrong password is told without it`() throws {
             var handshake = try SOCKSHandshake(to: "h.example", port: 80, credentials: .init(user: "u", password: "s3cret"))
             let error = #expect(throws: HTTPError.self) { _ = try answers([5, 2, 1, 1], &handshake) }

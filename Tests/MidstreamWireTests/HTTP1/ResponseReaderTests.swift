@@ -44,6 +44,11 @@
             #expect(parts == (isTaken ? ["200", "a", "end"] : ["200", "violation"]))
         }
 
+        @Test func `Nor may a trailer hold a bare carriage return or a zero byte`() {
+            #expect(parts("0\r\nX: ab\r\n\r\n") == ["200", "trailer", "end"])
+            for byte in ["\r", "\0"] { #expect(parts("0\r\nX: a\(byte)b\r\n\r\n") == ["200", "violation"]) }
+        }
+
         @Test func `A line of a chunk's size without an end is refused`() {
             #expect(parts("1;\(String(repeating: "x", count: 4_200))") == ["200", "violation"])
             #expect(parts("1;\(String(repeating: "x", count: 100))") == ["200", "more"])

@@ -123,5 +123,12 @@
             var url = url
             #expect(Route("http://h.example/a", routes(.direct)).leads(to: &url) == leads)
         }
+
+        @Test func `A proxy is shown no client certificate, and the pins are of servers' keys`() {
+            var configuration = TLSConfiguration()
+            configuration.clientCertificate = .init(certificate: "/certificate.pem", key: "/key.pem")
+            configuration.pinnedPublicKeys = ["sha256//AAAA"]
+            #expect(configuration.forProxies.clientCertificate == nil && configuration.forProxies.pinnedPublicKeys.isEmpty)
+        }
     }
 #endif
