@@ -90,7 +90,15 @@ extension ResponseCache {
     nonisolated(nonsending) func body(
         of entry: CacheEntry, _ range: Range<Int64>?, _ request: HTTPRequest, _ clock: any Clock<Duration>
     ) async -> HTTPBody? {
-        await ask(for: request, on: clock) { [store] in try await store.body(of: entry, range: range) }
+        await ask(for: request, on: clock) { [store] () -> HTTPBody? in
+            do { return try await store.body(of: entry, range: range) } catch {
+                // What another request has replaced meanwhile is no failure of the store.
+                guard let entries = store.entriesNow(for: entry.key), !entries.contains(where: { $0.id == entry.id }) else {
+                    throw error
+                }
+                return nil
+            }
+        } ?? nil
     }
 
     func ttl(of head: StoredHead) -> Int { Self.ttl(rules.left(of: head, at: options.now()).seconds) }

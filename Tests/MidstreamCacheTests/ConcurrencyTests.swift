@@ -25,6 +25,24 @@ struct ConcurrencyTests {
         }
     }
 
+    @Test("an entry that another request replaces while it is validated is no failure of the store")
+    func replacedMeanwhile() async throws {
+        let reload = Locked<(@Sendable () async throws -> Void)?>(nil)
+        let bench = CacheBench { request in
+            let isValidation = request.headers["If-None-Match"] != nil
+            if isValidation { try await reload.withLock { $0.take() }?() }
+            return HTTPResponse(
+                status: isValidation ? 304 : 200, headers: ["Cache-Control": "max-age=10", "ETag": "\"a\""],
+                body: isValidation ? .empty : .text("one"), request: request)
+        }
+        _ = try await bench.get()
+        bench.clock.advance(20)
+        reload.withLock { $0 = { _ = try await bench.get { $0.cache = .reload } } }
+        let response = try await bench.get()
+        #expect(response.text == "one" && bench.cache.statistics.storeFailures == 0)
+        #expect(!response.trace.description.contains("store failed"))
+    }
+
     @Test("one request is sent for all who miss the same", arguments: [false, true])
     func collapse(streamed: Bool) async throws {
         let gate = Gate()
