@@ -14,6 +14,16 @@ extension HTTPError {
         return withResponse(head, shortfall: "That ended the body of a response of status \(status.code).")
     }
 
+    /// The response whose body ended with this, where its head may be enough: who needs the body gets the error when reading it.
+    ///
+    /// - Throws: The error for any other, with the response where that is a refusal.
+    package func headAlone(of response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
+        guard leavesEnough(of: response.status, response.headers) else { throw ofRefusal(response, response.status) }
+        var head = response
+        head.body = .broken(by: self)
+        return head
+    }
+
     /// Not where time is over, or a digest says that somebody has changed it.
     private var isOfBodyAlone: Bool {
         phase == .answered && !isRefusedHere && ![.timeout, .deadlineExceeded, .digestMismatch].contains(code)

@@ -195,10 +195,8 @@ struct Exchange: Interceptor {
     {
         do {
             try await response.buffer(upTo: limit)
-        } catch let error as HTTPError where error.leavesEnough(of: response.status, response.headers) {
-            response.body = .broken(by: error)
         } catch let error as HTTPError {
-            throw error.ofRefusal(response, response.status)
+            response = try error.headAlone(of: response)
         }
     }
 

@@ -7,6 +7,9 @@ internal import MidstreamTasks
 final class Download: Sendable {
     /// What is there isn't of use any more.
     struct StartsAgain: Error {
+        /// What a transformation has made of the bytes of a part needn't go on with what it made of others.
+        static let changedOnTheWay = StartsAgain(reason: "the bytes of parts are changed on the way")
+
         let reason: String
     }
 
@@ -275,9 +278,9 @@ final class Download: Sendable {
         }
     }
 
-    /// What a transformation has made of the bytes needn't go on with what it makes of a part.
+    /// Nothing goes on with what a transformation has made of the bytes.
     private func standAlone(_ range: Range<Int64>) throws {
-        guard range.lowerBound == 0 else { throw StartsAgain(reason: "the bytes of parts are changed on the way") }
+        guard range.lowerBound == 0 else { throw StartsAgain.changedOnTheWay }
         guard state.withLock({ $0.validator.take() }) != nil else { return }
         try record()
     }

@@ -126,7 +126,7 @@ struct ParallelFetch: Sendable {
         guard pool.began(number, body) else { return body.close() }
         do {
             for try await chunk in body {
-                if body.isTransformed { throw Download.StartsAgain(reason: "the bytes of parts are changed on the way") }
+                if body.isTransformed { throw Download.StartsAgain.changedOnTheWay }
                 // What comes before the piece, from a server that began earlier, is there already.
                 let skipped = Int(max(0, min(Int64(chunk.count), range.lowerBound - position)))
                 position += Int64(skipped)

@@ -46,12 +46,8 @@ public struct ResumeBodies: HTTPInterceptor {
         return try await next.position.withinTimeLeft(phase: .answered) { position in
             do {
                 return try await collect(response, to: arriving[0], room, next.at(position))
-            } catch let error as HTTPError where error.leavesEnough(of: response.status, response.headers) {
-                var head = response
-                head.body = .broken(by: error)
-                return head
             } catch let error as HTTPError {
-                throw error.ofRefusal(response, response.status)
+                return try error.headAlone(of: response)
             }
         }
     }

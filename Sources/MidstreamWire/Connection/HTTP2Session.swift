@@ -80,9 +80,6 @@
             _ = fields.withValues { nghttp2_submit_trailer(session, stream, $0.baseAddress, $0.count) }
         }
 
-        /// The least that a server should take at a time (RFC 9113 §6.5.2).
-        static let usualStreamLimit = 100
-
         /// How many streams the server takes at a time; 100 before it has told.
         var streamLimit: Int {
             Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))

@@ -78,7 +78,7 @@
         func add(_ connection: HTTP2Connection) {
             let destination = destination(of: connection.route)
             if let told = destination.shared.last(where: \.hasSettings)?.session?.streamLimit {
-                connection.presumedLimit = min(max(told, 1), HTTP2Session.usualStreamLimit)
+                connection.presumedLimit = max(1, min(told, connection.session?.streamLimit ?? 1))
             }
             destination.shared.append(connection)
         }

@@ -10,9 +10,9 @@ import Testing
 
 @Suite("Downloads that break off", .leavesNothing, .timeLimit(.minutes(10)))
 struct DownloadTests {
-    private static let content = FileServer.content(200_000)
-    private let server: FileServer
-    private let folder: TemporaryFolder
+    static let content = FileServer.content(200_000)
+    let server: FileServer
+    let folder: TemporaryFolder
 
     init() throws {
         server = try FileServer(Self.content)
@@ -20,7 +20,7 @@ struct DownloadTests {
     }
 
     @discardableResult
-    private func download(_ options: DownloadOptions = .init(), by client: HTTPClient? = nil) async throws -> HTTPResponse {
+    func download(_ options: DownloadOptions = .init(), by client: HTTPClient? = nil) async throws -> HTTPResponse {
         try await (client ?? server.client()).download(HTTPRequest(server.url), to: folder.target, options: options)
     }
 
